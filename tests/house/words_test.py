@@ -27,6 +27,9 @@ COUNTED = (
 PLURAL = re.compile(rf"\{{[^{{}}]*\}} ((written|time|staged|more) )?({COUNTED})\b(?! as )")
 BY_HAND = re.compile(r"""== 1 \? ""|!= 1 \? "s"|> 1 \? "s"|"ies"|\{['"]s['"] if |if \w+ [!=]= 1 else ['"]s['"]""")
 
+# Of a case, so that it can be pasted.
+COMMAND = re.compile(r"`forebay (?:drain|status|clean) [^`]*--case[^`]*")
+
 
 # As src/base/tests/text_test.cpp has them.
 PLURALS = """0 files, 1 file, 2 files, 0 directories, 1 directory, 2 directories, 0 days, 1 day, 2 days, 0 processes, 1 process,
@@ -84,6 +87,20 @@ class WordsTest(unittest.TestCase):
         ):
             self.assertEqual(len(list(wrong_lines(line))), 1, line)
         self.assertEqual(list(wrong_lines('f("{} of {}", plural(n, "file"), all)')), [])
+
+
+class CommandsTest(unittest.TestCase):
+    def test_the_commands_that_messages_tell_have_their_words_in_one_place(self):
+        wrong = []
+        for path in sorted(SOURCES.joinpath("run").rglob("*.cpp")):
+            if not {"tests", "bench", "advice"} & set(path.parts):
+                wrong += [f"{path}: {each}" for each in COMMAND.findall(path.read_text())]
+        self.assertEqual(wrong, [], "src/run/advice/commands.h has them")
+
+    def test_one_that_has_its_own_would_be_found(self):
+        self.assertTrue(COMMAND.search('"; run `forebay drain --resume --case " + shell_word(path) + "`"'))
+        self.assertTrue(COMMAND.search('fmt::format("`forebay status --case {}` shows it", path)'))
+        self.assertFalse(COMMAND.search('"`forebay drain --resume` brings it home"'))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 
 #include "base/pulse.h"
 #include "base/say.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/cli/runs.h"
@@ -50,12 +50,6 @@ struct Survey {
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   }
 };
-
-// What a message tells to type, so that it can be pasted. Of staged checkpoints without a known case: of all.
-std::string throw_away_command(const std::string& case_path) {
-  return fmt::format("`forebay clean{} --throw-away --throw-away`",
-                     case_path.empty() ? "" : " --case " + shell_word(case_path));
-}
 
 // What the run's trees hold that the case does not; an unreadable journal counts as undrained.
 Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
@@ -137,8 +131,8 @@ void survey_runs(const CleanOptions& options, const FoundRuns& found, Survey& su
             ? "the case is gone: when it is back, `forebay drain --resume` brings home what it can"
         : !launch::is_case_of(run, run.plan.case_path)
             ? "another directory has that name now: `forebay drain --resume` says where the case is"
-            : "`forebay drain --resume --case " + shell_word(run.plan.case_path) + "` brings home what is there",
-        throw_away_command(run.plan.case_path));
+            : advice::resume(run.plan.case_path) + " brings home what is there",
+        advice::throw_away(run.plan.case_path));
     survey.note(static_cast<int>(missing.empty() ? Code::undrained : Code::lost));
   }
 }
@@ -179,10 +173,10 @@ void survey_staged(const CleanOptions& options, const FoundRuns& found, Survey& 
         say(stderr,
             "forebay: checkpoint {} is only here; `forebay drain --resume` brings it home. To throw it away say so "
             "twice: {}\n",
-            named, throw_away_command(found.case_path));
+            named, advice::throw_away(found.case_path));
       } else {
         say(stderr, "forebay: {}. Draining cannot bring it home. To throw it away say so twice: {}\n", named,
-            throw_away_command({}));
+            advice::throw_away());
       }
       survey.note(static_cast<int>(Code::undrained));
     }
@@ -215,8 +209,7 @@ int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& sur
     return static_cast<int>(Code::undrained);
   }
   if (const auto lost = lost_here(*plan, found); lost && options.throw_away < 2) {
-    say(stderr, "forebay: {}\n", text_of_loss(*lost, found.case_path));
-    return static_cast<int>(Code::lost);
+    return failed(*lost);
   }
   const bool never_begun = launch::was_never_begun(*plan, found.case_path);
   const bool only_mark =
@@ -225,7 +218,7 @@ int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& sur
     say(stderr,
         "forebay: run {} (started on {}) left its mark on this case, but this node holds nothing of it; if its nodes "
         "are gone for good, say so twice: {}\n",
-        plan->run, plan->submit_host, throw_away_command(found.case_path));
+        plan->run, plan->submit_host, advice::throw_away(found.case_path));
     return static_cast<int>(Code::undrained);
   }
   survey.removals.push_back({fmt::format("run {}: its mark on the case", plan->run),
@@ -320,8 +313,7 @@ int clean(const CleanOptions& options) {
         survey.note(failed(removed.error()));
       }
     }
-    if (drops && !survey.trouble)
-      say(stdout, "`forebay drain --resume --case {}` brings home the rest\n", shell_word(found->case_path));
+    if (drops && !survey.trouble) say(stdout, "{} brings home the rest\n", advice::resume(found->case_path));
   }
   return survey.trouble ? static_cast<int>(*survey.trouble) : 0;
 }

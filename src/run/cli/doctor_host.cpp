@@ -1,19 +1,18 @@
 #include "run/cli/doctor_host.h"
 
 #include <pwd.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <map>
 
 #include "base/base.h"
 #include "base/question.h"
+#include "run/launch/worker.h"
 
 namespace forebay::cli {
 namespace {
@@ -72,7 +71,10 @@ bool logind_empties_shm(const std::string& root, uid_t user, Clock& clock) {
   return value != "no" && value != "false" && value != "0" && value != "off";
 }
 
-// The first line that `path --version` prints, within two seconds.
+// So long a directory of users or of programs, and a launcher, may take to answer.
+constexpr std::chrono::milliseconds answers_within{2'000};
+
+// The first line that `path --version` prints in time.
 std::string version_line(const std::string& path, Clock& clock) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
@@ -92,7 +94,7 @@ std::string version_line(const std::string& path, Clock& clock) {
   if (trouble != 0) return {};
 
   std::string text;
-  const auto deadline = clock.now() + std::chrono::seconds(2);
+  const auto deadline = clock.now() + answers_within;
   for (bool more = true; more && text.find('\n') == std::string::npos;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock.now());
     pollfd ready{in.get(), POLLIN, 0};
@@ -102,22 +104,32 @@ std::string version_line(const std::string& path, Clock& clock) {
     more = got > 0;
     if (more) text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  ::kill(child, SIGKILL);  // its one line was all that was wanted
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  (void)launch::kill_worker(child, clock);  // its one line was all that was wanted
   return std::string(split(text, '\n').front());
 }
 
+// The first directory of `search` that has it counts; one that does not answer, since its server is dead, has none.
 std::vector<Launcher> launchers_in(const std::string& search, Clock& clock) {
+  static constexpr std::array names{"mpirun", "mpiexec", "srun"};
+  std::map<std::string, std::string> paths;
+  for (const std::string_view directory : split(search, ':')) {
+    const auto here = [&] {
+      std::string found;
+      for (const char* name : names)
+        if (::access(join(directory, name).c_str(), X_OK) == 0) found += std::string(name) + '\n';
+      return found;
+    };
+    const std::string found = directory.empty() ? "" : ask(here, answers_within, clock).value_or("");
+    for (const std::string_view name : split(found, '\n'))
+      if (!name.empty()) paths.try_emplace(std::string(name), join(directory, name));
+  }
   std::vector<Launcher> launchers;
-  for (const char* name : {"mpirun", "mpiexec", "srun"})
-    for (const std::string_view directory : split(search, ':')) {
-      const std::string path = join(directory, name);
-      if (directory.empty() || ::access(path.c_str(), X_OK) != 0) continue;
-      const std::string version = version_line(path, clock);
-      launchers.push_back({name, path, version, family_of(version)});
-      break;
-    }
+  for (const char* name : names) {
+    const auto path = paths.find(name);
+    if (path == paths.end()) continue;
+    const std::string version = version_line(path->second, clock);
+    launchers.push_back({name, path->second, version, family_of(version)});
+  }
   return launchers;
 }
 
@@ -129,7 +141,7 @@ std::optional<Account> account_of(uid_t user, Clock& clock) {
         const struct passwd* entry = ::getpwuid(user);
         return entry == nullptr ? "" : std::string(entry->pw_name) + '\0' + entry->pw_dir;
       },
-      std::chrono::seconds(2), clock);
+      answers_within, clock);
   const auto parts = split(words ? std::string_view(*words) : std::string_view(), '\0');
   if (parts.size() != 2) return std::nullopt;
   return Account{std::string(parts[0]), std::string(parts[1])};

@@ -12,6 +12,8 @@
 #include "base/pulse.h"
 #include "base/say.h"
 #include "base/shell.h"
+#include "run/advice/commands.h"
+#include "run/advice/statuses.h"
 #include "run/cli/commands.h"
 #include "run/cli/elsewhere.h"
 #include "run/cli/interface.h"
@@ -21,7 +23,6 @@
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
 #include "run/launch/signals.h"
-#include "run/launch/statuses.h"
 #include "run/launch/worker.h"
 #include "run/settings/settings.h"
 
@@ -45,7 +46,7 @@ std::vector<std::string> unfinished_nodes(const launch::Plan& plan) {
 }
 
 void say_what_helps(Code trouble, const std::string& case_path) {
-  const std::string helps = launch::what_helps(trouble, case_path);
+  const std::string helps = advice::what_helps(trouble, case_path);
   if (!helps.empty()) say(stderr, "  {}\n", printable(helps));
 }
 
@@ -103,7 +104,7 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
     if (!now && now.error().errno_value == ENOENT) return std::nullopt;  // it has ended well
   }
   progress.clear();
-  if (const auto lost = lost_here(*plan, found)) return error(Code::lost, text_of_loss(*lost, plan->case_path));
+  if (auto lost = lost_here(*plan, found)) return tl::unexpected<Error>(std::move(*lost));
   if (const auto home = home_elsewhere(*plan, found.case_path))
     return error(Code::undrained, "run " + plan->run + " has what it left in another pool:", *home,
                  "name that pool by --pool, or none");
@@ -117,12 +118,12 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
   if (!launch::is_all_home(*plan)) {
     const auto others = unfinished_nodes(*plan);
     if (others.empty() && launch::is_being_removed(found.case_path, plan->run, real_clock())) return std::nullopt;
-    return error(Code::undrained,
-                 fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
-                             plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
-                 plan->case_path,
-                 "resume on its nodes; `forebay clean --case " + shell_word(plan->case_path) +
-                     "` tells how to remove the mark where they are gone");
+    return error(
+        Code::undrained,
+        fmt::format("run {}, started on {}, works on this case or has left its mark there{}:", plan->run,
+                    plan->submit_host, others.empty() ? "" : ", and node " + others.front() + " is not done"),
+        plan->case_path,
+        "resume on its nodes; " + advice::clean(plan->case_path) + " tells how to remove the mark where they are gone");
   }
   const std::vector<launch::NodeReport> nodes = launch::read_node_reports(found.case_path);
   if (plan->submit_host != launch::host_name()) {
@@ -193,9 +194,7 @@ int resume(const DrainOptions& options) {
   }
   if (const auto staged = staged_by_the_dead(*found); !staged.empty()) {
     ++resumed;
-    Pulse::rest(true);
-    const int status = carry_elsewhere(staged);
-    Pulse::rest(false);
+    const int status = carry_elsewhere(staged, real_clock());
     if (status != 0) trouble = drain::graver(trouble, static_cast<Code>(status));
   }
   if (resumed == 0 && !options.case_path.empty()) {

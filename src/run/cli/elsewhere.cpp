@@ -1,18 +1,22 @@
 #include "run/cli/elsewhere.h"
 
-#include <spawn.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "base/pulse.h"
 #include "run/cli/commands.h"
 
 namespace forebay::cli {
 namespace {
 
 constexpr const char* kProgram = "forebay-files";
+constexpr std::chrono::milliseconds work_interval{200};
 
 // Where the program may lie: beside this program in a build tree, and where it is installed.
 Result<std::vector<std::string>> candidates() {
@@ -25,6 +29,18 @@ Result<std::vector<std::string>> candidates() {
 int cannot_start(const std::vector<std::string>& paths) {
   return failed({Code::bad_input, "cannot start", paths.front(), errno,
                  "it belongs to forebay: install all of it (docs/install.md)"});
+}
+
+// What a process has read and written, and the time that it took of a processor: a text that changes while it works.
+std::string work_of(pid_t process) {
+  const std::string own = "/proc/" + std::to_string(process);
+  const std::string stat = read_file(own + "/stat", 4096).value_or("");
+  std::string work = read_file(own + "/io", 4096).value_or("");
+  constexpr std::size_t user_time = 11, system_time = 12;  // words behind the name
+  const auto words = split(std::string_view(stat).substr(std::min(stat.rfind(") ") + 2, stat.size())), ' ');
+  for (const std::size_t word : {user_time, system_time})
+    if (word < words.size()) work += words[word];
+  return work;
 }
 
 std::vector<char*> words_of(std::vector<std::string>& arguments) {
@@ -55,18 +71,31 @@ int carry_out_elsewhere() {
   return cannot_start(*paths);
 }
 
-int carry_elsewhere(const std::vector<std::string>& directories) {
+int carry_elsewhere(const std::vector<std::string>& directories, Clock& clock) {
   const auto paths = candidates();
   if (!paths) return failed(paths.error());
   std::vector<std::string> arguments{kProgram, "carry"};
   arguments.insert(arguments.end(), directories.begin(), directories.end());
   for (const std::string& path : *paths) {
-    pid_t child = 0;
-    errno = ::posix_spawn(&child, path.c_str(), nullptr, nullptr, words_of(arguments).data(), environ);
-    if (errno != 0) continue;
+    if (::access(path.c_str(), X_OK) != 0) continue;
+    const std::vector<char*> words = words_of(arguments);
+    const pid_t parent = ::getpid(), child = ::fork();
+    if (child < 0) break;
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() == parent) ::execv(path.c_str(), words.data());
+      ::_exit(static_cast<int>(Code::failed));
+    }
     int status = 0;
     pid_t ended = 0;
-    while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+    std::string before;
+    while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+      // Who watches this process learns that the other one is at work, or that it is not.
+      if (std::string now = work_of(child); now != before) {
+        Pulse::beat();
+        before = std::move(now);
+      }
+      clock.sleep(work_interval);
     }
     return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(Code::failed);
   }

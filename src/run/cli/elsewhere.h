@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace forebay::cli {
 
 template <class Options>
@@ -62,7 +64,7 @@ template <class Options>
 void carry_out_elsewhere(const Declared<Options>& declared, int& exit_status) {
   declared.command->callback([kept = declared.options, &exit_status] { exit_status = carry_out_elsewhere(); });
 }
-// Lets it carry home, and returns its exit status.
-int carry_elsewhere(const std::vector<std::string>& directories);
+// Lets it carry home, and returns its exit status. While it works this process has a pulse (base/pulse.h).
+int carry_elsewhere(const std::vector<std::string>& directories, Clock& clock);
 
 }  // namespace forebay::cli

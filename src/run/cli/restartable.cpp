@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "base/say.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/cli/commands.h"
 #include "run/cli/interface.h"
 #include "run/contract/text.h"
@@ -325,8 +325,7 @@ int restartable(const RestartableOptions& options) {
   const auto run = launch::read_plan(*case_path);
   if (run && options.set_aside)
     return failed(error(Code::busy, "run " + run->run + " works on this case or has left its mark there:", *case_path,
-                        "wait for its end, or `forebay drain --resume --case " + shell_word(*case_path) +
-                            "`: it may bring home newer times")
+                        "wait for its end, or " + advice::resume(*case_path) + ": it may bring home newer times")
                       .value());
   if (run)
     say(stderr,

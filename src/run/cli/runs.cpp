@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/pulse.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/launch/resume.h"
 #include "run/launch/run.h"
 #include "run/settings/settings.h"
@@ -92,22 +92,37 @@ std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::s
   return std::nullopt;
 }
 
-std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const FoundRuns& found) {
+namespace {
+Error loss_of(const launch::NodeReport& report, const std::string& case_path) {
+  const std::string safe = fmt::format("safe on the case: {}, {}",
+                                       report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
+                                       plural(report.drain.shared.files, "file"));
+  const std::string throws_away = advice::throw_away(case_path) + " removes the mark";
+  const std::string& mount = report.pool.mount;
+  if (!mount.empty() && node::mount_point_of(report.home) != mount)
+    return {Code::undrained,
+            fmt::format("run {} has data that only this node holds, in a pool on a file system that is not mounted "
+                        "here now: {}, below {}; {}",
+                        report.run, printable(report.home), printable(mount), safe),
+            "", 0,
+            fmt::format("mount it again, and {} brings home what it holds; where it is gone for good {}",
+                        advice::resume(case_path), throws_away)};
+  return {Code::lost,
+          fmt::format("run {} had data that only this node held, and its pool is gone (unless it is only not mounted): "
+                      "{}; {}; when you have looked, {}",
+                      report.run, printable(report.home), safe, throws_away),
+          "", 0, ""};
+}
+}  // namespace
+
+std::optional<Error> lost_here(const launch::Plan& plan, const FoundRuns& found) {
   if (home_of(plan.run, found)) return std::nullopt;
   for (launch::NodeReport& report : launch::read_node_reports(found.case_path)) {
     if (report.node != launch::host_name() || report.run != plan.run || launch::is_home(report)) continue;
     if (name_exists(report.home) || home_elsewhere(plan, found.case_path)) return std::nullopt;
-    return std::move(report);
+    return loss_of(report, found.case_path);
   }
   return std::nullopt;
-}
-
-std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path) {
-  return fmt::format(
-      "run {} had data that only this node held, and its pool is gone (unless it is only not mounted): {}; safe on the "
-      "case: {}, {}; when you have looked, `forebay clean --case {} --throw-away --throw-away` removes the mark",
-      report.run, printable(report.home), report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
-      plural(report.drain.shared.files, "file"), shell_word(case_path));
 }
 
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found) {

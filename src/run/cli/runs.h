@@ -30,11 +30,9 @@ std::string line_of(const launch::KeptSet& set);
 // home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
 // there.
 std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path);
-// What a run that has its mark on the case had told of this node, where that has lost what was not home: the node had
-// something that only it held, and its pool is gone.
-std::optional<launch::NodeReport> lost_here(const launch::Plan& plan, const FoundRuns& found);
-// What there is to say of it: what is safe, and what to do.
-std::string text_of_loss(const launch::NodeReport& report, const std::string& case_path);
+// Of a run that has its mark on the case: this node had something that only it held, and its pool is gone (Code::lost),
+// or the file system that it lies on is not mounted now (Code::undrained). What is safe, and what to do.
+std::optional<Error> lost_here(const launch::Plan& plan, const FoundRuns& found);
 // Where a run has what it left, readable or not; nullopt: it was not found.
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found);
 

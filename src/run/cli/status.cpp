@@ -239,8 +239,7 @@ int status(const StatusOptions& options, Clock& clock) {
       print_text(kept);
     }
     if (marked)
-      if (const auto lost = lost_here(*marked, *found))
-        say(stderr, "forebay: {}\n", text_of_loss(*lost, found->case_path));
+      if (const auto lost = lost_here(*marked, *found)) say(stderr, "forebay: {}\n", lost->text());
     for (const auto& each : found->unreadable) say(stderr, "forebay: {}\n", each.error.text());
     std::fflush(stdout);
     // A run that has all at home takes its mark from the case next; who left it behind tells nothing more.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/pulse.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
 #include "run/publish/publish.h"
@@ -19,14 +20,46 @@ Result<layouts::Unit> unit_of(const std::string& local, const DirectoryEntry& en
   return unit;
 }
 
+constexpr const char* noted_name = "beside";
+
+bool shows_beside(const Run& run) {
+  return !run.roots.empty() && parent_of(run.roots.front().local) == join(run.request.home, "tree");
+}
+
 }  // namespace
+
+Status note_beside(const std::string& home, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += escape(name) + '\n';
+  return replace_file(join(home, noted_name), text);
+}
+
+// Links of them that the program removed, or gave another name: what they lead to is as it was.
+void End::note_removed_beside() {
+  if (!shows_beside(run)) return;
+  const std::string above(parent_of(run.roots.front().local)), shared_path = directory_of(run.request.case_path);
+  const MayHang call(shared_path);
+  const std::string noted = read_file(join(run.request.home, noted_name)).value_or("");
+  std::vector<std::string> kept;
+  for (const std::string_view word : split(noted, '\n')) {
+    const auto name = unescape(word);
+    if (name && !name_exists(join(above, *name)) && name_exists(join(shared_path, *name)))
+      kept.push_back(join(shared_path, *name));
+  }
+  if (kept.empty()) return;
+  run.note(
+      Code::conflict,
+      fmt::format("by path nothing is removed or renamed above the case: the program removed or renamed {}, which "
+                  "{} still there: remove or rename {} by hand (by namespace or redirect a program does it itself)",
+                  listed(kept, names_told), kept.size() == 1 ? "is" : "are", kept.size() == 1 ? "it" : "them"));
+}
 
 // It takes no name that is there: then it lies beside it, and that is a conflict.
 void End::bring_beside() {
-  if (run.roots.empty()) return;
+  if (!shows_beside(run)) return;
   const std::string& tree = run.roots.front().local;
   const std::string above(parent_of(tree)), shared_path = directory_of(run.request.case_path);
-  const auto entries = above == join(run.request.home, "tree") ? list_directory(above) : std::vector<DirectoryEntry>();
+  const auto entries = list_directory(above);
   for (const DirectoryEntry& entry : entries ? *entries : std::vector<DirectoryEntry>()) {
     const std::string local = join(above, entry.name);
     const bool is_ours = local == tree || entry.name.starts_with(".fb-") ||

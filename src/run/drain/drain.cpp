@@ -355,6 +355,10 @@ MoverProgress Drain::progress() const {
   return state_->work.mover->progress();
 }
 
+std::string Drain::case_path() const {
+  return state_->run.shared->case_path();
+}
+
 std::string Drain::failure() const {
   const auto& failures = state_->work.not_carried.failures;
   return failures.empty() ? std::string() : failures.begin()->second;

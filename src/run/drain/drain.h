@@ -271,6 +271,8 @@ class Drain {
   // With the entries of the timeline that were told of last, at most so many.
   DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
   MoverProgress progress() const;
+  // The case by the name that it has now.
+  std::string case_path() const;
   // Why something could not be carried that is tried again; empty: there is no such thing.
   std::string failure() const;
   // Those of the program's files that are `wanted` (by their path) and that the case holds as they lie here.
@@ -311,6 +313,10 @@ bool drop_uncarried(const std::string& home, const std::vector<Root>& roots, con
 // Of a dead run: files of the program that something else than the program removed from the pools.
 std::set<std::string> missing_files(const std::string& home, const std::vector<Root>& roots,
                                     const std::vector<std::string>& placed);
+
+// By the way `path`: the names beside the case that its program sees as links. What it removes of them is told at the
+// end.
+Status note_beside(const std::string& home, const std::vector<std::string>& names);
 
 // The sentinel of a run in a pool directory.
 inline constexpr const char* sentinel_name = "run.json";

@@ -59,6 +59,7 @@ struct End {
   void count_undrained();
   void note_undrained(const std::vector<std::string>& first);
   void bring_beside();
+  void note_removed_beside();
 };
 
 }  // namespace forebay::drain

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/pulse.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/drain/state.h"
 #include "run/drain/units.h"
 #include "run/openfoam/openfoam.h"
@@ -118,6 +118,7 @@ bool Drain::finished() {
       state.work.groups.remove_replaced();
       state.end.remove_deleted();
     }
+    state.end.note_removed_beside();
     state.end.phase = Phase::done;
   }
   return state.end.phase == Phase::done;
@@ -396,8 +397,8 @@ bool End::remove_stale() {
   const bool may_go = std::ranges::any_of(left, [](const Error& each) { return each.errno_value != ELOOP; });
   if (may_go && !gave_up && worth_waiting()) return false;
   for (const Error& each : left)
-    run.note(Code::undrained,
-             "a half-written file stays on the case until `forebay drain --resume` can remove it: " + each.text());
+    run.note(Code::undrained, "a half-written file stays on the case until " + advice::resume(run.case_now()) +
+                                  " can remove it: " + each.text());
   return true;
 }
 
@@ -458,12 +459,9 @@ void End::note_undrained(const std::vector<std::string>& first) {
       work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
   const std::string more =
       undrained_files > first.size() ? fmt::format(" and {} more", undrained_files - first.size()) : std::string();
-  run.note(
-      Code::undrained,
-      fmt::format("only local: {} ({}): {}{}{}; run `forebay drain --resume --case {}` on this node when the cause "
-                  "is gone",
-                  plural(undrained_files, "file"), human_bytes(undrained_bytes), listed(first), more, reason,
-                  shell_word(run.request.case_path)));
+  run.note(Code::undrained, fmt::format("only local: {} ({}): {}{}{}; run {} on this node when the cause is gone",
+                                        plural(undrained_files, "file"), human_bytes(undrained_bytes), listed(first),
+                                        more, reason, advice::resume(run.case_now())));
 }
 
 }  // namespace forebay::drain

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
 
@@ -38,10 +38,9 @@ void End::note_missing_pools() {
     if (device != run.request.devices.end() && device_of(pool) != device->second) {
       run.note(Code::undrained,
                fmt::format("the pool {} is on a file system that is not mounted here now, and with it {}: what lies in "
-                           "other pools is carried, and nothing is removed from the case; mount it again, and run "
-                           "`forebay drain --resume --case {}` (what was in the memory of a node that was restarted is "
-                           "gone)",
-                           printable(pool), held, shell_word(run.request.case_path)));
+                           "other pools is carried, and nothing is removed from the case; mount it again, and run {} "
+                           "(what was in the memory of a node that was restarted is gone)",
+                           printable(pool), held, advice::resume(run.case_now())));
     } else {
       run.note(Code::lost,
                fmt::format("the pool {} was emptied while the run used it: {} was there, and what was not drained "
@@ -54,15 +53,15 @@ void End::note_missing_pools() {
 
 void End::note_missing_files() {
   if (missing_files.empty()) return;
-  const std::string name = shell_word(run.request.case_path);
+  const std::string case_now = run.case_now();
   run.note(Code::lost,
            fmt::format("{} of the program that the case does not have {} removed from the pool after the run had died, "
                        "by something that removes old files there or by hand: {}; all else is carried, and nothing is "
-                       "removed from the case. Put back what you have, or accept the loss with `forebay clean --case "
-                       "{} --drop {}`, then `forebay drain --resume --case {}`; for the next run take a pool that "
-                       "nothing empties (--pool)",
+                       "removed from the case. Put back what you have, or accept the loss with {}, then {}; for the "
+                       "next run take a pool that nothing empties (--pool)",
                        plural(missing_files.size(), "file"), missing_files.size() == 1 ? "was" : "were",
-                       listed(missing_files, names_told), name, shell_word(*missing_files.begin()), name));
+                       listed(missing_files, names_told), advice::drop(case_now, *missing_files.begin()),
+                       advice::resume(case_now)));
 }
 
 }  // namespace forebay::drain

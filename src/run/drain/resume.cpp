@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/drain/state.h"
 
 namespace forebay::drain {
@@ -25,11 +26,9 @@ bool is_full(const std::string& directory) {
 tl::unexpected<Error> no_journal(const Error& failure, const DrainRequest& request, const std::vector<Root>& roots) {
   if (roots.empty() || (failure.errno_value != ENOENT && failure.code != Code::lost))
     return tl::unexpected<Error>(failure);
-  const std::string advice = fmt::format(
-      "its files lie in {0}: {1}, compare what both have, then `forebay clean --case {2} --throw-away "
-      "--throw-away`",
-      printable(roots.front().local), copy_by_hand(roots.front().local, request.case_path),
-      shell_word(request.case_path));
+  const std::string advice =
+      fmt::format("its files lie in {0}: {1}, compare what both have, then {2}", printable(roots.front().local),
+                  copy_by_hand(roots.front().local, request.case_path), advice::throw_away(request.case_path));
   if (failure.errno_value != ENOENT) return error(Code::lost, failure.what, failure.path, advice);
   return error(Code::lost, "the journal is gone, so nobody can tell what the program wrote:", failure.path, advice);
 }

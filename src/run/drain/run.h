@@ -82,6 +82,8 @@ struct Run {
   void record(const Record& entry) { record(std::vector<Record>{entry}); }
   void note(std::optional<Code> code, const std::string& message);
   void tell(const std::string& notice);  // that asks for nothing
+  // By the name that it has now, for a command that is pasted.
+  std::string case_now() const { return shared ? shared->case_path() : request.case_path; }
   bool is_new_time(int rank, const std::string& time) const;
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.

@@ -1,7 +1,7 @@
 // What this user may not read, or cannot reach since its path is too long: all else is carried, and it is named.
 #include <fmt/format.h>
 
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/drain/state.h"
 #include "run/publish/publish.h"
 
@@ -23,15 +23,12 @@ void Unreadable::note(const std::string& path, const Error& error, std::optional
   constexpr std::size_t most_named = 20;
   const auto [found, is_new] = messages.try_emplace(path);
   if (is_new && messages.size() <= most_named) {
-    const std::string name = to_drop(path), of_case = shell_word(run.request.case_path);
+    const std::string name = to_drop(path), case_now = run.case_now();
     Error reason = error;
     if (reason.path.size() > most_shown) reason.path = name + "/...";
-    reason.advice = fmt::format(
-        "all else is carried; when you have made it readable there, `forebay drain --resume --case {}` brings it home",
-        of_case);
-    if (!name.empty())
-      reason.advice += fmt::format("; `forebay clean --case {} --drop{}{}` throws it away", of_case,
-                                   name.starts_with('-') ? '=' : ' ', shell_word(name));
+    reason.advice = fmt::format("all else is carried; when you have made it readable there, {} brings it home",
+                                advice::resume(case_now));
+    if (!name.empty()) reason.advice += fmt::format("; {} throws it away", advice::drop(case_now, name));
     found->second = reason.text();
   } else if (is_new) {
     found->second = fmt::format("more than {} cannot be read: they stay in the pool", plural(most_named, "name"));

@@ -1,7 +1,7 @@
 // The end waits for processes that outlived the program and still write: what they have open would be cut.
 #include <fmt/format.h>
 
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/drain/state.h"
 
 namespace forebay::drain {
@@ -47,9 +47,9 @@ void LateWriters::note_left() {
   left.insert(left.end(), processes.lingering.begin(), processes.lingering.end());
   if (left.empty()) return;
   run.note(Code::undrained,
-           fmt::format("still running when the drain ended: {}; what it writes is only local: run `forebay drain "
-                       "--resume --case {}` on this node when it has ended",
-                       listed(left), shell_word(run.request.case_path)));
+           fmt::format("still running when the drain ended: {}; what it writes is only local: run {} on this node when "
+                       "it has ended",
+                       listed(left), advice::resume(run.case_now())));
 }
 
 // When nothing else is left to carry. Whoever has a file open for writing is waited for as long as patience allows.
@@ -76,11 +76,11 @@ bool LateWriters::wait() {
     run.note(
         Code::undrained,
         fmt::format("the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
-                    "would be cut: end that process or let it finish, then run `forebay drain --resume --case {}`",
+                    "would be cut: end that process or let it finish, then run {}",
                     human_duration(run.request.settings.patience),
                     !who.empty() ? who + (open ? "" : " still writes")
                                  : "a process that cannot be looked into has this open for writing: " + files,
-                    shell_word(run.request.case_path)));
+                    advice::resume(run.case_now())));
     return false;
   }
   if (now >= next_walk) {

@@ -16,7 +16,7 @@
 
 #include "base/pulse.h"
 #include "base/say.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
 #include "run/drain/drain.h"
@@ -65,6 +65,8 @@ constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
+// Who was refused is told so for so long, and has so long to say who it is.
+constexpr auto refusing = 10s, hello_comes_within = 1s;
 
 // The log lies in the pool, which may be full.
 void log(const std::string& message) {
@@ -119,7 +121,7 @@ class Agent {
   Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
   bool ended_cleanly() const;
   void finish();
-  void tell_that_case_is_unaware();
+  void tell_that_case_is_unaware(const std::string& case_path);
   void tell_status(bool at_once);
   bool alone() const;
   void agree_with_others();
@@ -195,7 +197,8 @@ Status Agent::start() {
   report_.run = plan_.run;
   report_.home = run_.home();
   Pulse::set_home(run_.home());
-  report_.agent_pid = report_.pool_of = run_.agent_pid;
+  report_.agent_pid = run_.agent_pid;
+  report_.pool = {run_.agent_pid, node::mount_point_of(run_.home())};
   if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
     ::dup2(log->get(), STDOUT_FILENO);
     ::dup2(log->get(), STDERR_FILENO);
@@ -213,7 +216,7 @@ Status Agent::start() {
   }
   let_pass(run_);
   if (auto told = tell_case(); !told) return told;
-  auto pressure = Pressure::make(join(run_.home(), "gate"), pools_, run_.directories, plan_.settings, clock_);
+  auto pressure = Pressure::make(join(run_.home(), gate_name), pools_, run_.directories, plan_.settings, clock_);
   if (!pressure) return forward(pressure);
   pressure_ = std::move(*pressure);
   auto drain = drain::Drain::open(drain_request(run_), clock_);
@@ -249,13 +252,15 @@ int Agent::refuse_all(const Error& failure) {
   }
   drain_.reset();
   if (!run_.directories.empty()) (void)remove(run_);
-  const auto until = clock_.now() + 10s;
+  const auto until = clock_.now() + refusing;
   while (clock_.now() < until) {
     pollfd waits[2] = {{listener_.get(), POLLIN, 0}, {program_.parent.get(), POLLIN, 0}};
     clock_.poll(waits, 500ms);
     if ((waits[0].revents & POLLIN) != 0) {
       const Descriptor member(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      if (member && receive_hello(member.get())) (void)send_welcome(member.get(), welcome, -1, -1);
+      pollfd hello{member.get(), POLLIN, 0};
+      if (member && clock_.poll({&hello, 1}, hello_comes_within) > 0 && receive_hello(member.get()))
+        (void)send_welcome(member.get(), welcome, -1, -1);
     }
     if (waits[1].revents != 0) break;
   }
@@ -336,7 +341,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::tree_variable] = welcome.tree;
     environment[contract::lower_variable] = run_.lower();
     environment[contract::pools_variable] = pools;
-    environment[contract::gate_variable] = join(run_.home(), "gate");
+    environment[contract::gate_variable] = join(run_.home(), gate_name);
     environment[contract::errors_variable] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
     environment[contract::keep_variable] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
@@ -660,6 +665,7 @@ void Agent::finish() {
   report_.safe_times = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
   staging_->keep_warm(cleanly && !report_.drain.trouble, pools_.front().budget);
+  const std::string case_path = drain_->case_path();
   drain_.reset();
   const auto told = [&](Phase phase) {
     report_.phase = phase;
@@ -673,16 +679,16 @@ void Agent::finish() {
   if (!keep && knows)
     if (auto removed = remove(run_); !removed) report_.drain.messages.push_back(removed.error().text());
   knows = knows && told(Phase::done);
-  if (!knows && name_exists(run_.home())) tell_that_case_is_unaware();
+  if (!knows && name_exists(run_.home())) tell_that_case_is_unaware(case_path);
 }
 
 // Its pool stays: a node with neither pool nor report would have lost its data.
-void Agent::tell_that_case_is_unaware() {
+void Agent::tell_that_case_is_unaware(const std::string& case_path) {
   report_.drain.trouble = drain::graver(report_.drain.trouble, Code::undrained);
   report_.drain.messages.push_back(
       fmt::format("all that this node had is home, but the case cannot be told so: {}; when it takes something again, "
-                  "run `forebay drain --resume --case {}` on this node",
-                  printable(reporter_->path()), shell_word(plan_.case_path)));
+                  "run {} on this node",
+                  printable(node_report_path(case_path, run_.node)), advice::resume(case_path)));
   leave_outcome(lock_, report_);
   report_.phase = Phase::done;
   tell_status(true);

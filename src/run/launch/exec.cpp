@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/present_path.h"
 #include "base/say.h"
 #include "base/startup.h"
 #include "run/launch/agent.h"
@@ -33,7 +34,9 @@ namespace {
 
 constexpr int not_found_status = 127, not_started_status = 126;
 // After one of a node's ranks has failed, where all fail.
-constexpr std::chrono::milliseconds others_end_within(1000);
+constexpr std::chrono::milliseconds others_end_within{1'000};
+// Counted in sleeps: whoever is stopped meanwhile has not waited.
+constexpr std::chrono::milliseconds agent_listens_within{5'000};
 
 std::optional<int> variable(const char* name) {
   const char* text = std::getenv(name);
@@ -83,11 +86,10 @@ std::string program_in_tree(const std::string& program, const std::string& direc
 
 // The node's first has its name a moment before the agent listens.
 Result<Descriptor> reach_agent(const std::string& name, Clock& clock) {
-  constexpr int attempts = 5000;
-  for (int attempt = 1;; ++attempt) {
+  for (std::chrono::milliseconds slept{0};; ++slept) {
     auto socket = connect_to(name);
     const bool early = !socket && socket.error().errno_value == ECONNREFUSED;
-    if (!early || attempt == attempts) return socket;
+    if (!early || slept == agent_listens_within) return socket;
     clock.sleep(std::chrono::milliseconds(1));
   }
 }
@@ -165,6 +167,7 @@ class Parent {
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("cannot make a pipe", "");
     Descriptor from_parent(ends[0]);
     to_agent_ = Descriptor(ends[1]);
+    if (auto directory = open_file(plan_.case_path, O_PATH | O_DIRECTORY)) case_ = std::move(*directory);
     // SIGPIPE: from the pipe to an agent that was killed.
     WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE, SIGXFSZ}, clock_);
     keeper_ = ::fork();
@@ -238,8 +241,15 @@ class Parent {
     // One that is only silent may go on, and nobody waits for it.
     if (watched.end == Watched::End::silent) return false;
     (void)kill_worker(worker, clock_);
-    tell_that_it_hangs(plan_, pulse.home(), watched.path);
+    tell_that_it_hangs(plan_by_present_path(), pulse.home(), watched.path);
     return false;
+  }
+
+  // The case may have been renamed since.
+  Plan plan_by_present_path() const {
+    Plan plan = plan_;
+    if (case_) plan.case_path = present_path(case_.get(), plan.case_path).value_or(plan.case_path);
+    return plan;
   }
 
   // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is
@@ -251,19 +261,21 @@ class Parent {
     while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {
     }
     const bool cleanly = got == sizeof program && WIFEXITED(program) && WEXITSTATUS(program) == 0;
-    (void)resume_node(plan_, cleanly, agent, clock_);
+    (void)resume_node(plan_by_present_path(), cleanly, agent, clock_);
   }
 
   // Until both have ended; without a launcher only the program, since `forebay run` itself waits for the drain. Where
   // the program failed and other ranks of the node go on, its keeper is not waited for: they may wait for the failed
   // one for ever, and the launcher, which would end them, learns of it by our end only. Ranks that fail together end
-  // together: then we wait, since batch systems kill what outlives the processes they started.
+  // together: then we wait, since batch systems kill what outlives the processes they started. Where somebody has
+  // killed the keeper and the agent, nobody else would let go whom the agent held back.
   Result<int> wait(const WatchedSignals& signals) {
     while (program_ > 0 || (plan_.launched && keeper_ > 0)) {
-      const bool failed = program_ == 0 && program_status_ != 0;
-      const auto got = signals.next(failed ? others_end_within : std::chrono::milliseconds(-1));
+      const bool failed = program_ == 0 && program_status_ != 0, alone = program_ > 0 && keeper_ == 0 && !released_;
+      const auto got = signals.next(failed ? others_end_within : alone ? look_interval : std::chrono::milliseconds(-1));
       if (!got) {
         if (failed && !ranks_of(plan_.run).empty()) break;
+        if (alone && agent_is_gone()) release();
         continue;
       }
       const int signal = static_cast<int>(got->ssi_signo);
@@ -275,6 +287,17 @@ class Parent {
     }
     if (WIFSIGNALED(program_status_)) return 128 + WTERMSIG(program_status_);
     return WEXITSTATUS(program_status_);
+  }
+
+  // Its name is free.
+  bool agent_is_gone() const {
+    const auto name = take_name(meeting_of(plan_).agent);
+    return name && *name;
+  }
+
+  void release() {
+    release_ranks(plan_);
+    released_ = true;
   }
 
   void reap() {
@@ -294,10 +317,11 @@ class Parent {
   }
 
   const Plan& plan_;
-  Descriptor first_, to_agent_;
+  Descriptor first_, to_agent_, case_;
   Clock& clock_;
   pid_t keeper_ = 0, program_ = 0;
   int program_status_ = 0;
+  bool released_ = false;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/present_path.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/protocol.h"
 #include "run/launch/run.h"
@@ -125,10 +126,8 @@ std::vector<NodeReport> Nodes::reports() const {
   return all;
 }
 
-std::string Nodes::case_path() const {
-  const auto now = case_ ? read_link(link_of(case_.get())) : Result<std::string>(plan_.case_path);
-  if (!now || !now->starts_with('/')) return plan_.case_path;
-  return now->ends_with(" (deleted)") ? std::string() : *now;
+Result<std::string> Nodes::case_path() const {
+  return case_ ? present_path(case_.get(), plan_.case_path) : Result<std::string>(plan_.case_path);
 }
 
 std::optional<std::chrono::milliseconds> Nodes::case_is_mute_for() const {
@@ -144,7 +143,8 @@ Status Nodes::remove_mark() {
       },
       mark_goes_within, clock_, case_.get());
   if (!trouble)
-    return error(Code::failed, "the mark of the run cannot be removed, since this does not answer:", case_path());
+    return error(Code::failed, "the mark of the run cannot be removed, since this does not answer:",
+                 case_path().value_or(plan_.case_path));
   if (!trouble->empty()) return error(Code::failed, *trouble);
   return {};
 }

@@ -49,8 +49,8 @@ class Nodes {
   bool is_silent(const std::string& name) const;
   std::vector<NodeReport> reports() const;
 
-  // The case by the name that it has now: it may have been renamed. Empty: it was removed.
-  std::string case_path() const;
+  // The case by the name that it has now (present_path.h): it may have been renamed, removed or unmounted.
+  Result<std::string> case_path() const;
   // How long it has not answered; nullopt where it has.
   std::optional<std::chrono::milliseconds> case_is_mute_for() const;
   // Whether the run's mark was on the case when it answered last.

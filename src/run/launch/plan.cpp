@@ -16,6 +16,7 @@
 #include <optional>
 #include <random>
 
+#include "run/advice/commands.h"
 #include "run/launch/report.h"
 #include "run/publish/publish.h"
 
@@ -129,8 +130,7 @@ Status make_control_directory(const Plan& plan) {
     if (other && is_alive(*other))
       return error(Code::busy, fmt::format("run {} (process {}) works on this case:", other->run, other->submit_pid),
                    plan.case_path,
-                   fmt::format("wait for it, or stop it; `forebay status --case {}` shows how far it is",
-                               shell_word(plan.case_path)));
+                   fmt::format("wait for it, or stop it; {} shows how far it is", advice::status(plan.case_path)));
     if (!other)
       return error(Code::busy,
                    "a run begins on this case, or left a mark that cannot be read (" + other.error().text() + "):",
@@ -143,10 +143,9 @@ Status make_control_directory(const Plan& plan) {
              : fmt::format("run {}, started on {}, works on this case or left it unfinished:", other->run,
                            other->submit_host),
         plan.case_path,
-        fmt::format("`forebay status --case {0}` shows {1}; where it is dead, `forebay drain --resume --case {0}` "
-                    "on its nodes brings home what it left, `forebay clean --case {0} --throw-away --throw-away` "
-                    "throws it away",
-                    shell_word(plan.case_path), here ? "what it left" : "when its nodes told of it"));
+        fmt::format("{} shows {}; where it is dead, {} on its nodes brings home what it left, {} throws it away",
+                    advice::status(plan.case_path), here ? "what it left" : "when its nodes told of it",
+                    advice::resume(plan.case_path), advice::throw_away(plan.case_path)));
   }
   return {};
 }
@@ -195,9 +194,8 @@ Status remove_control_directory(const std::string& case_path) {
 }
 
 bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock) {
-  constexpr int attempts = 20;
-  constexpr std::chrono::milliseconds interval{100};
-  for (int i = 0; i < attempts; ++i) {
+  constexpr std::chrono::milliseconds mark_follows_within{2'000}, interval{100};
+  for (std::chrono::milliseconds slept{0}; slept < mark_follows_within; slept += interval) {
     const auto plan = read_plan(case_path);
     if (plan ? plan->run != run : plan.error().errno_value == ENOENT) return true;
     clock.sleep(interval);

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/pulse.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
 #include "run/openfoam/openfoam.h"
@@ -312,14 +312,14 @@ Status expect_case(const PoolRun& run) {
   gone.code = Code::undrained;
   gone.advice =
       "when the case is back, or by --case under its new name, `forebay drain --resume` brings home what it "
-      "can; `forebay clean --case " +
-      shell_word(path) + "` tells what there is, and how to throw it away";
+      "can; " +
+      advice::clean(path) + " tells what there is, and how to throw it away";
   const std::string above(parent_of(path));
   if (const auto beside = list_directory(above))
     for (const DirectoryEntry& entry : *beside)
       if (entry.type == DT_DIR && is_case_of(run, join(above, entry.name)))
-        gone.advice = "it is " + printable(join(above, entry.name)) + " now: `forebay drain --resume --case " +
-                      shell_word(join(above, entry.name)) + "` brings it home";
+        gone.advice = "it is " + printable(join(above, entry.name)) +
+                      " now: " + advice::resume(join(above, entry.name)) + " brings it home";
   return tl::unexpected<Error>(std::move(gone));
 }
 

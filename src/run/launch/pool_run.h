@@ -17,6 +17,8 @@ namespace forebay::launch {
 
 // In the home: the node's report (report.h), as its agent last told it.
 inline constexpr const char* status_name = "status.json";
+// What the node's programs wait at while they are held back, likewise.
+inline constexpr const char* gate_name = "gate";
 
 // There as soon as `forebay run` was told to end while the run drains.
 inline constexpr const char* leave_name = "leave";

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "run/advice/statuses.h"
 #include "run/launch/agreement.h"
-#include "run/launch/statuses.h"
 #include "run/layouts/layouts.h"
 
 // Members whose JSON is their value. The others are put in and taken out by hand.
@@ -182,7 +182,8 @@ json json_of(const NodeReport& report) {
   for (const json& more : {json(report.staged), json(report.lasted), json(report.used)}) out.update(more);
   out["home"] = escape(report.home);
   out["phase"] = phase_name(report.phase);
-  out["pool_of"] = report.pool_of;
+  out["pool_of"] = report.pool.made_by;
+  out["pool_mount"] = escape(report.pool.mount);
   out["sockets"] = json::object();
   for (const auto& [rank, socket] : report.sockets) out["sockets"][std::to_string(rank)] = socket;
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
@@ -303,7 +304,8 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     const auto phase = std::ranges::find(phase_names, from.at("phase").get<std::string>());
     if (phase == phase_names.end()) return error(Code::failed, "not a report of a node (its phase is unknown)");
     report.phase = static_cast<Phase>(phase - phase_names.begin());
-    report.pool_of = from.value("pool_of", report.agent_pid);
+    report.pool.made_by = from.value("pool_of", report.agent_pid);
+    report.pool.mount = unescape(from.value("pool_mount", "%")).value_or("");
     for (const auto& [rank, socket] : from.at("sockets").items())
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
     for (const std::string path : from.at("pools_in_memory"))
@@ -515,7 +517,7 @@ std::string to_text(const RunReport& report) {
   for (const std::string& notice : report.notices) line("note", printable(notice));
   for (const std::string& message : report.messages) text += "  ! " + printable(message) + "\n";
   if (report.trouble)
-    if (const std::string helps = what_helps(*report.trouble, report.case_path); !helps.empty())
+    if (const std::string helps = advice::what_helps(*report.trouble, report.case_path); !helps.empty())
       line("what helps", printable(helps));
   line("exit status", report.exit_status == report.program_status
                           ? fmt::format("{}", report.exit_status)

@@ -34,7 +34,10 @@ struct NodeReport {
   Phase phase = Phase::staging;
   std::uint64_t beat = 0;  // grows while the agent lives
   int agent_pid = 0;
-  int pool_of = 0;  // the agent that made the pool: itself, or the one that was killed
+  struct Pool {
+    int made_by = 0;         // the agent that made it: itself, or the one that was killed
+    std::string mount = {};  // under which its home lies; empty: not known
+  } pool;
   struct Staged {
     std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
   } staged;

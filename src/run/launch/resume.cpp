@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "base/pulse.h"
-#include "base/shell.h"
 #include "base/startup.h"
+#include "run/advice/commands.h"
 #include "run/drain/drain.h"
 #include "run/launch/pool_run.h"
 #include "run/launch/processes.h"
@@ -86,7 +86,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   run->plan.case_path = found.plan.case_path;
   if (!ranks_of(run->plan.run).empty())
     return error(Code::busy, "the program of run " + run->plan.run + " still runs on", run->plan.case_path,
-                 "when it has ended, `forebay drain --resume` brings home what it wrote");
+                 "when it has ended, " + advice::resume(run->plan.case_path) + " brings home what it wrote");
   if (auto home_already = report_of_all_home(*run)) {
     leave_outcome(*locked, *home_already);
     return tell_and_empty(*run, std::move(*home_already));
@@ -102,7 +102,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   NodeReport report = report_of(run->node, run->plan.run, Phase::draining);
   report.home = home;
   report.agent_pid = ::getpid();
-  report.pool_of = run->agent_pid;
+  report.pool = {run->agent_pid, node::mount_point_of(home)};
   report.ranks = run->rank_numbers();
   const auto began = clock.now();
   const auto update = [&] {
@@ -132,6 +132,24 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   drain->reset();
   if (keep) return report;
   return tell_and_empty(*run, std::move(report));
+}
+
+namespace {
+// Its agent held its programs back when it was killed.
+bool holds_ranks(const PoolRun& run) {
+  std::uint32_t closed = 0;
+  const auto gate = open_file(join(run.home(), gate_name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  return gate && ::pread(gate->get(), &closed, sizeof closed, 0) == static_cast<ssize_t>(sizeof closed) && closed != 0;
+}
+}  // namespace
+
+void release_ranks(const PoolRun& run) {
+  // Who waits at the gate looks again after a second.
+  constexpr std::uint32_t open = 0;
+  if (auto gate = open_file(join(run.home(), gate_name), O_WRONLY | O_NOFOLLOW))
+    (void)!::pwrite(gate->get(), &open, sizeof open, 0);
+  drain::let_ranks_free(run.home(), run.rank_numbers());
+  pause_processes(processes_of(run.plan.run), false);
 }
 
 namespace {
@@ -195,6 +213,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
         return std::move(*outcome);
       }
     if (!ranks_of(run.plan.run).empty()) {
+      if (holds_ranks(run)) release_ranks(run);  // nobody else is left who would
       drain::tell_alive(run.home());
       if (!wait("its program, which still runs")) return stopped();
       continue;
@@ -223,7 +242,10 @@ Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   if (!paths) return forward(paths);
   std::vector<UnreadableRun> unreadable;
   for (PoolRun& run : find_pool_runs(*paths, unreadable))
-    if (run.plan.run == plan.run && run.node == host_name()) return std::optional(std::move(run));
+    if (run.plan.run == plan.run && run.node == host_name()) {
+      run.plan.case_path = plan.case_path;  // it may have been renamed
+      return std::optional(std::move(run));
+    }
   if (!unreadable.empty()) return tl::unexpected<Error>(unreadable.front().error);
   return std::optional<PoolRun>();
 }
@@ -262,7 +284,7 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
   for (NodeReport& each : read_node_reports(plan.case_path))
     if (each.node == host_name() && each.run == plan.run) report = std::move(each);
   // Told by the agent, or by who resumed its run; not by an agent that this run had here before.
-  if (report.pool_of == agent && is_home(report)) {
+  if (report.pool.made_by == agent && is_home(report)) {
     report.phase = Phase::done;
     if (run && *run) {
       empty_pool(**run, report);
@@ -289,13 +311,7 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
 }  // namespace
 
 void release_ranks(const Plan& plan) {
-  if (auto run = find_here(plan); run && *run) {
-    // Who waits at the gate looks again after a second.
-    constexpr std::uint32_t open = 0;
-    if (auto gate = open_file(join((*run)->home(), "gate"), O_WRONLY | O_NOFOLLOW))
-      (void)!::pwrite(gate->get(), &open, sizeof open, 0);
-    drain::let_ranks_free((*run)->home(), (*run)->rank_numbers());
-  }
+  if (auto run = find_here(plan); run && *run) return release_ranks(**run);
   pause_processes(processes_of(plan.run), false);
 }
 
@@ -310,8 +326,8 @@ void tell_that_it_hangs(const Plan& plan, const std::string& home, const std::st
     report.drain.trouble = drain::graver(report.drain.trouble, Code::undrained);
     report.drain.messages.push_back(fmt::format(
         "the file system of the case has not answered for {} (drain.patience), at {}; what is only local stays in the "
-        "pool; when it answers, run `forebay drain --resume --case {}` on this node",
-        human_duration(plan.settings.drain.patience), printable(path), shell_word(plan.case_path)));
+        "pool; when it answers, run {} on this node",
+        human_duration(plan.settings.drain.patience), printable(path), advice::resume(plan.case_path)));
   }
   (void)replace_file(told, to_json(report));
 }
@@ -326,9 +342,8 @@ Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Cloc
     // Who waits for this node must learn that nobody works on it any more.
     NodeReport failure = report_of(host_name(), plan.run, Phase::done);
     failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
-    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() +
-                                     "; run `forebay drain --resume --case " + printable(plan.case_path) +
-                                     "` on this node");
+    failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() + "; run " +
+                                     advice::resume(plan.case_path) + " on this node");
     reporter.post(to_json(failure));
   } else {
     reporter.post(to_json(*report));

@@ -33,5 +33,6 @@ void tell_that_it_hangs(const Plan& plan, const std::string& home, const std::st
 Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.
 void release_ranks(const Plan& plan);
+void release_ranks(const PoolRun& run);
 
 }  // namespace forebay::launch

@@ -13,7 +13,7 @@
 
 #include "base/pulse.h"
 #include "base/say.h"
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/launch/agreement.h"
 #include "run/launch/nodes.h"
 #include "run/launch/processes.h"
@@ -129,13 +129,14 @@ bool was_never_begun(const Plan& plan, const std::string& case_path) {
 namespace {
 // `waited`: until each node had ended or was silent for too long.
 void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
+  const std::string resume = advice::resume(report.case_path);
   for (const NodeReport& node : report.nodes) {
     if (node.phase == Phase::done) continue;
     if (is_home(node)) {
       report.messages.push_back(
-          fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run "
-                      "`forebay drain --resume --case {}` there when it is back",
-                      node.node, shell_word(plan.case_path)));
+          fmt::format("all of node {} is home, but it has not told that its pool is empty: where it is dead, run {} "
+                      "there when it is back",
+                      node.node, resume));
       continue;
     }
     const bool lives_here = node.node == host_name() && node.agent_pid > 0 && ::kill(node.agent_pid, 0) == 0;
@@ -144,42 +145,43 @@ void add_unfinished_nodes(RunReport& report, const Plan& plan, bool waited) {
         waited && lives_here
             ? fmt::format(
                   "the agent of this node (process {}) has been silent for {}: where it is stopped, `kill -CONT "
-                  "{}` lets it go on; where it is gone, run `forebay drain --resume --case {}`",
-                  node.agent_pid, human_duration(plan.settings.drain.silence), node.agent_pid,
-                  shell_word(plan.case_path))
+                  "{}` lets it go on; where it is gone, run {}",
+                  node.agent_pid, human_duration(plan.settings.drain.silence), node.agent_pid, resume)
         : waited
             ? fmt::format("node {} has been silent for {} and may be dead: the last time that is safe for all ranks is "
-                          "{}; when it is back, run `forebay drain --resume --case {}` there",
+                          "{}; when it is back, run {} there",
                           node.node, human_duration(plan.settings.drain.silence), report.last_safe.value_or("none"),
-                          shell_word(plan.case_path))
-            : fmt::format("node {} still drains in the background; `forebay status --case {}` shows it", node.node,
-                          shell_word(plan.case_path)));
+                          resume)
+            : fmt::format("node {} still drains in the background; {} shows it", node.node,
+                          advice::status(report.case_path)));
   }
 }
 
 // Without the mark no node can tell how it fared, so silence is not consent.
 void add_state_of_case(RunReport& report, const Plan& plan, const Nodes& nodes) {
-  const std::string now = nodes.case_path();
+  const auto now = nodes.case_path();
   if (const auto mute = nodes.case_is_mute_for(); mute && *mute >= case_answers_within) {
     add_trouble(report, Code::undrained,
-                fmt::format("the file system of the case has not answered for {}: {}; when it answers, `forebay drain "
-                            "--resume --case {}` brings home what is left",
-                            human_duration(std::chrono::ceil<std::chrono::seconds>(*mute)), printable(plan.case_path),
-                            shell_word(plan.case_path)));
-  } else if (now.empty()) {
+                fmt::format("the file system of the case has not answered for {}: {}; when it answers, {} brings home "
+                            "what is left",
+                            human_duration(std::chrono::ceil<std::chrono::seconds>(*mute)), printable(report.case_path),
+                            advice::resume(report.case_path)));
+  } else if (!now && now.error().errno_value == ENOENT) {
     add_trouble(report, Code::undrained,
-                fmt::format("the case was removed during the run: {}; `forebay clean --throw-away --throw-away` lists "
-                            "what is only local, and throws it away",
-                            printable(plan.case_path)));
+                fmt::format("the case was removed during the run: {}; {} lists what is only local, and throws it away",
+                            printable(plan.case_path), advice::throw_away()));
   } else if (!nodes.has_mark()) {
     add_trouble(report, Code::undrained,
                 fmt::format("the case, or the run's mark on it, vanished during the run: {}; `forebay status` shows "
                             "what is only local",
-                            printable(control_directory(plan.case_path))));
-  } else if (now != plan.case_path) {
+                            printable(control_directory(report.case_path))));
+  } else if (!now) {
     report.notices.push_back(
-        fmt::format("the case was renamed during the run: {} is {} now", printable(plan.case_path), printable(now)));
-    report.case_path = now;
+        fmt::format("the case was unmounted during the run: {}; what the run left is on the file system that was there",
+                    printable(plan.case_path)));
+  } else if (*now != plan.case_path) {
+    report.notices.push_back(
+        fmt::format("the case was renamed during the run: {} is {} now", printable(plan.case_path), printable(*now)));
   }
 }
 
@@ -202,7 +204,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   }
   const bool waited = wait_for_drains(plan, signals, nodes, watcher, clock);
   RunReport report;
-  report.case_path = plan.case_path;
+  report.case_path = nodes.case_path().value_or(plan.case_path);
   report.run = plan.run;
   report.command = quoted(prepared.line.words);
   report.program_status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
@@ -213,9 +215,8 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,
-                "not all ranks are in the nodes' reports: a node could not write to the case; `forebay drain --resume "
-                "--case " +
-                    shell_word(plan.case_path) + "` there brings home what it holds");
+                "not all ranks are in the nodes' reports: a node could not write to the case; " +
+                    advice::resume(report.case_path) + " there brings home what it holds");
   add_state_of_case(report, plan, nodes);
   // It wrote no time: perhaps it did not even begin.
   if (plan.openfoam && report.program_status != 0 && !report.last_complete)

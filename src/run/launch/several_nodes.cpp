@@ -13,6 +13,9 @@
 namespace forebay::launch {
 namespace {
 
+// Between another node's making its file and writing its name into it.
+constexpr std::chrono::milliseconds name_comes_within{1'000}, name_interval{10};
+
 // The value of the option that `line[at]` is, written as "--name value" or "--name=value".
 std::optional<std::string> value_of(const std::vector<std::string>& line, std::size_t at,
                                     std::initializer_list<std::string_view> names) {
@@ -91,9 +94,9 @@ Status claim_case(const Plan& plan, Clock& clock) {
   if (file.error().errno_value != EEXIST) return forward(file);
   // The other node may be about to write its name.
   std::string other;
-  for (int attempt = 0; attempt < 100 && other.empty(); ++attempt) {
+  for (std::chrono::milliseconds slept{0}; slept < name_comes_within && other.empty(); slept += name_interval) {
     if (const auto text = read_file(path)) other = *text;
-    if (other.empty()) clock.sleep(std::chrono::milliseconds(10));
+    if (other.empty()) clock.sleep(name_interval);
   }
   if (other == own) return {};
   return too_many_nodes(printable(other) + " and " + own, plan);

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/contract/text.h"
 #include "run/launch/kept_sets.h"
 #include "run/launch/plan.h"
@@ -87,7 +87,7 @@ Result<std::string> resolve(const std::string& typed) {
     return error(Code::bad_input, "not a directory:", *real, "give the case's directory with --case");
   if (has_control_directory(*real))
     return error(Code::busy, "a run works on this case, or left it unfinished:", *real,
-                 "`forebay status --case " + shell_word(*real) + "` shows it");
+                 advice::status(*real) + " shows it");
   return real;
 }
 

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/shell.h"
+#include "run/advice/commands.h"
 #include "run/contract/text.h"
 #include "run/launch/kept_sets.h"
 #include "run/launch/several_nodes.h"
@@ -90,8 +90,11 @@ Status Staging::common() {
     for (tree::WarmFile& file : tree::read_warm(directory)) warm_.push_back(std::move(file));
   if (auto staged = carry_out(request, *inputs); !staged) return staged;
   if (auto linked = direct.link(run_.tree(), run_.lower()); !linked) return linked;
-  if (plan_.way == node::Way::path)
-    if (auto shown = tree::show_beside(plan_.case_path, run_.tree()); !shown) return shown;
+  if (plan_.way == node::Way::path) {
+    const auto shown = tree::show_beside(plan_.case_path, run_.tree());
+    if (!shown) return forward(shown);
+    if (auto noted = drain::note_beside(run_.home(), *shown); !noted) return noted;
+  }
   if (apart) {
     for (int rank = 0; rank < plan_.ranks; ++rank) {
       const std::string name = contract::name_of_rank(rank);
@@ -205,8 +208,8 @@ void Staging::keep_warm(bool cleanly, std::uint64_t budget) {
     (void)name_case(directories.front(), plan_.case_path);
     report_.drain.notices.push_back(
         fmt::format("{} ({}) of the processor directories kept in the pool for the next run on this case; "
-                    "`forebay clean --case {}` gives the memory back",
-                    plural(kept->files, "file"), human_bytes(kept->bytes), shell_word(plan_.case_path)));
+                    "{} gives the memory back",
+                    plural(kept->files, "file"), human_bytes(kept->bytes), advice::clean(plan_.case_path)));
   }
 }
 

@@ -34,7 +34,7 @@ struct Part {
 
 // The bytes [offset, offset + length) of a file, fewer at its end.
 Result<std::string> read_range(const std::string& path, std::uint64_t offset, std::size_t length) {
-  auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NOATIME);
+  auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NOATIME | O_NONBLOCK);
   if (!file) return forward(file);
   std::string bytes(length, '\0');
   std::size_t have = 0;

@@ -25,7 +25,7 @@ GzipReader::~GzipReader() {
 }
 
 Status GzipReader::open() {
-  auto file = open_file(path_, O_RDONLY | O_NOFOLLOW | O_NOATIME);
+  auto file = open_file(path_, O_RDONLY | O_NOFOLLOW | O_NOATIME | O_NONBLOCK);
   if (!file) return forward(file);
   file_ = std::move(*file);
   buffers_ = std::make_unique_for_overwrite<Buffers>();

@@ -192,6 +192,14 @@ std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std
   return mounts;
 }
 
+std::string mount_point_of(const std::string& path) {
+  const auto text = read_file("/proc/self/mountinfo");
+  std::string longest;
+  for (const MountLine& line : visible(parse_mountinfo(text.value_or(""))))
+    if (is_below(path, line.path) && line.path.size() >= longest.size()) longest = line.path;
+  return longest;
+}
+
 std::vector<std::string> mounts_without_storage(const std::vector<MountLine>& lines) {
   std::vector<std::string> paths;
   for (const MountLine& line : visible(lines))

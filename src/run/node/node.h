@@ -88,6 +88,9 @@ struct Pool {
 // The mount that `path` lies on, by its text; null where there is none.
 const Mount* mount_of(const Machine& machine, const std::string& path);
 
+// The mount point under which `path` lies by its text now, whether it is there or not; empty where nothing tells.
+std::string mount_point_of(const std::string& path);
+
 // Why a mount is not taken for a pool unless it is named: "read-only", "less than 128 MB free", ...; empty when it may
 // be.
 std::string why_not(const Mount& mount);

@@ -14,14 +14,15 @@ namespace {
 // `cp -al` made), has another ctime a moment before it has one name less: it is checked again then.
 Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
                                                   const Identity& expected, Clock& clock) {
-  static std::atomic<int> checks_left{250};  // five seconds for all files: a user may have changed the mode of each
+  constexpr std::chrono::milliseconds rests_within{5'000}, interval{20};
+  static std::atomic<int> checks_left{rests_within / interval};  // for all files: a user may have changed each mode
   while (true) {
     auto current = shared.status(path);
     if (!current || !*current) return current;
     const bool only_the_ctime =
         !still_is(**current, expected) && parts::same_but_ctime(identity_of(**current), expected);
     if (!only_the_ctime || (*current)->st_nlink < 2 || checks_left-- <= 0) return current;
-    clock.sleep(std::chrono::milliseconds(20));
+    clock.sleep(interval);
   }
 }
 

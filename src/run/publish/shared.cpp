@@ -12,6 +12,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/present_path.h"
 #include "base/pulse.h"
 namespace forebay::drain {
 namespace {
@@ -79,6 +80,8 @@ class CaseFiles final : public SharedFiles {
         case_path_(std::move(path)),
         by_kernel_(by_kernel),
         linked_(std::move(linked)) {}
+
+  std::string case_path() const override { return present_path(root()->get(), case_path_).value_or(case_path_); }
 
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
     const MayHang call(full(path));
@@ -306,7 +309,10 @@ class CaseFiles final : public SharedFiles {
   std::string full(const std::string& path) const { return join(case_path_, path); }
 
   tl::unexpected<Error> failed(std::string_view what, const std::string& path) const {
-    return errno_error(what, full(path), advice_for(errno));
+    const int reason = errno;
+    const std::string now = join(case_path(), path);
+    errno = reason;
+    return errno_error(what, now, advice_for(reason));
   }
 
   Status done(int result, std::string_view what, const std::string& path) const {

@@ -29,6 +29,9 @@ class SharedFiles {
  public:
   virtual ~SharedFiles() = default;
 
+  // The path by which people reach the case now: it may have been renamed. The one that it was opened by, where it is
+  // not there any more. Asks nothing of the file system.
+  virtual std::string case_path() const = 0;
   // A new file (O_EXCL) for writing.
   virtual Result<Descriptor> create(const std::string& path, mode_t mode) = 0;
   // A file that is there, for writing from the byte `offset` on.

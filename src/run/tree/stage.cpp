@@ -228,14 +228,18 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
   return {};
 }
 
-Status show_beside(const std::string& case_path, const std::string& tree) {
+Result<std::vector<std::string>> show_beside(const std::string& case_path, const std::string& tree) {
   const std::string directory = directory_of(case_path);
+  std::vector<std::string> names;
   const auto entries = list_directory(directory);
-  if (!entries) return {};  // to the program it is closed, too
-  for (const DirectoryEntry& entry : *entries)
-    if (entry.name != name_of(case_path) && entry.name != name_of(tree))
-      if (auto made = make_link(join(directory, entry.name), join(parent_of(tree), entry.name)); !made) return made;
-  return {};
+  if (!entries) return names;  // to the program it is closed, too
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.name == name_of(case_path) || entry.name == name_of(tree)) continue;
+    if (auto made = make_link(join(directory, entry.name), join(parent_of(tree), entry.name)); !made)
+      return forward(made);
+    names.push_back(entry.name);
+  }
+  return names;
 }
 
 void note_copies(const StageRequest& request, std::vector<Entry>& entries) {

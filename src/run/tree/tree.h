@@ -89,7 +89,7 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
 void note_copies(const StageRequest& request, std::vector<Entry>& entries);
 
 // Shows beside the local tree what lies beside the case, as links: for a program whose ".." is the directory above it.
-Status show_beside(const std::string& case_path, const std::string& tree);
+Result<std::vector<std::string>> show_beside(const std::string& case_path, const std::string& tree);
 
 // True when `target` (the text of a symbolic link) is one that staging made for `path`: "<lower>/<path>".
 bool is_staged_link(std::string_view target, std::string_view lower);

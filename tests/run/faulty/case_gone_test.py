@@ -3,7 +3,10 @@ marks of runs that never began: each is said at once, ends in time, and with a c
 
 import functools
 import os
+import re
+import shlex
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -78,9 +81,11 @@ class LinksInTheCase(FaultyCase):
 class Away(FaultyCase):
     ranks = 0
 
-    def start_and_then(self, change, *options):
+    def start_and_then(self, change, *options, fault=None):
         """Between the first file of the program and its last, which comes a second later."""
-        process = self.start(["sh", "-c", "echo 1 > out; sleep 1.5; echo 2 > late"], [*options, "--patience", "3s"])
+        process = self.start(
+            ["sh", "-c", "echo 1 > out; sleep 1.5; echo 2 > late"], [*options, "--patience", "3s"], fault
+        )
         wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
         change()
         began = time.monotonic()
@@ -106,6 +111,32 @@ class Away(FaultyCase):
             os.rename(moved, named)
             self.case = named
 
+    def test_renamed_it_is_followed_by_who_resumes_for_a_killed_agent(self):
+        moved = os.path.join(self.directory, "moved")
+
+        def rename_and_kill():
+            os.rename(self.case, moved)
+            os.kill(self.agent(), signal.SIGKILL)
+
+        self.assertEqual(self.start_and_then(rename_and_kill, "--via", "namespace"), 0, self.output)
+        self.case = moved
+        for name in ("out", "late"):
+            self.assertTrue(os.path.exists(os.path.join(moved, name)), name)
+        self.assert_nothing_left()
+
+    def test_renamed_messages_of_the_agent_have_the_name_that_it_has_now(self):
+        moved = self.fault_prefix = os.path.join(self.directory, "a new name")
+        change = functools.partial(os.rename, self.case, moved)
+        self.assertEqual(self.start_and_then(change, fault="write:ENOSPC"), UNDRAINED, self.output)
+        self.assertNotIn(self.case, self.output.replace(f"{self.case} is ", ""))
+        [told] = [line for line in self.output.splitlines() if "only local" in line and "drain --resume" in line]
+        [command] = re.findall(r"`(forebay drain --resume --case [^`]*)`", told)
+        self.assertIn("a new name", command)
+        self.assertEqual(self.forebay(*shlex.split(command)[1:], "--pool", self.pool), 0, self.output)
+        self.case = moved
+        self.assertTrue(os.path.exists(os.path.join(moved, "late")))
+        self.assert_nothing_left()
+
     def test_removed_it_is_said_with_a_command_that_works(self):
         self.assertEqual(self.start_and_then(lambda: shutil.rmtree(self.case)), UNDRAINED, self.output)
         self.assertIn("the case was removed during the run", self.output)
@@ -124,6 +155,8 @@ class OfItsOwnFileSystem(Away):
         super().make_case()
 
     test_renamed_it_is_followed = test_removed_it_is_said_with_a_command_that_works = None
+    test_renamed_it_is_followed_by_who_resumes_for_a_killed_agent = None
+    test_renamed_messages_of_the_agent_have_the_name_that_it_has_now = None
 
     def remount(self, options):
         subprocess.run(["mount", "-o", "remount," + options, self.mounts[0]], check=True)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import harness
@@ -150,6 +151,34 @@ class Mute(Hanging):
         self.server.close()
         self.assertEqual(self.resume(), 0, self.output)
         self.assert_nothing_left()
+
+
+class Staged(Hanging):
+    """Who carries staged checkpoints home is another program, which `drain --resume` waits for while that works."""
+
+    def begin_with(self, script):
+        """Resumes with a program in that one's place."""
+        place = tempfile.mkdtemp(dir=self.directory)
+        shutil.copy(FOREBAY, place)
+        with open(os.path.join(place, "forebay-files"), "w") as file:
+            file.write(f"#!/bin/sh\n{script}\n")
+        os.chmod(file.name, 0o755)
+        line = [os.path.join(place, "forebay"), "drain", "--resume", "--quiet", "--pool", self.pool]
+        self.started.append(
+            subprocess.Popen(line, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        )
+        return self.started[-1]
+
+    def test_one_that_does_nothing_is_not_waited_for_and_one_that_works_is(self):
+        slots = os.path.join(self.pool, f"forebay-{os.geteuid()}", "blocks-0123456789abcdef-0")
+        os.makedirs(slots, mode=0o700)
+        with open(os.path.join(slots, "slot-0.record"), "w") as file:
+            file.write("none\n")
+        stuck = self.begin_with("exec sleep 30")
+        works = self.begin_with("end=$(($(date +%s) + 9)); while [ $(date +%s) -lt $end ]; do :; done")
+        self.assertEqual(self.end(stuck, 20), UNDRAINED, self.output)
+        self.assertIn("does not answer", self.output)
+        self.assertEqual(self.end(works, 20), 0, self.output)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,13 @@
 even when the program's was, and the open time is never called complete). design.md: absence never deletes anything."""
 
 import os
+import re
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -13,6 +18,7 @@ from harness import CONFLICT, LOST, POOL_FULL, UNDRAINED, FaultyCase, may_mount,
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "equivalence"))
 import casetools  # noqa: E402
+import processes  # noqa: E402
 
 
 @unittest.skipUnless(may_mount(), "mounting a small pool needs root")
@@ -23,6 +29,79 @@ class MountedPool(FaultyCase):
         super().setUp()
         os.rmdir(self.pool)
         self.mount(self.pool, f"size={self.size},mode=0700")
+
+
+class HeldBack(MountedPool):
+    """A program that waits for room, of which the agent is gone, and whoever would have gone on in its place."""
+
+    size = "24m"
+    ranks = 0
+    script = "i=0; while [ $i -lt 40 ]; do i=$((i + 1)); head -c 1000000 /dev/zero > f$i; done; true"
+
+    def hold(self):
+        """The run, the node's first `forebay exec`, its keeper and its agent."""
+        run = self.start(["sh", "-c", self.script], ["--bandwidth", "1M", "--set", "drain.silence=3s"])
+        agent = self.agent()
+        wait_for(lambda: any(each["paused_milliseconds"] > 0 for each in self.status()), 30, "the pause")
+        keeper = processes.parent_of(agent)
+        return run, processes.parent_of(keeper), keeper, agent
+
+    def assert_came_home(self):
+        self.assertEqual(sorted(os.listdir(self.case)), sorted(["system", *(f"f{i}" for i in range(1, 41))]))
+        self.assert_nothing_left()
+
+    def test_it_goes_on_when_keeper_and_agent_are_killed(self):
+        run, _, *killed = self.hold()
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.finish(run, 40), UNDRAINED, self.output)
+        self.assertIn(self.resume(), (0, POOL_FULL), self.output)
+        self.assert_came_home()
+
+    def test_when_all_of_forebay_is_killed_who_resumes_lets_it_go_on(self):
+        run, *killed = self.hold()
+        for pid in (run.pid, *killed):
+            os.kill(pid, signal.SIGKILL)
+        self.assertIn(self.resume(seconds=40), (0, POOL_FULL), self.output)
+        self.assert_came_home()
+
+
+@unittest.skipUnless(may_mount(), "mounting needs root")
+class NotMounted(FaultyCase):
+    """The file system of a dead run's only pool, with its journal, is not mounted: it is not called gone."""
+
+    ranks = 0
+
+    def mount_pool(self):
+        subprocess.run(["mount", "--bind", self.content, self.pool], check=True)
+        self.mounts.append(self.pool)
+
+    def setUp(self):
+        super().setUp()
+        self.content = tempfile.mkdtemp(prefix="forebay-faulty-content-", dir="/dev/shm")
+        self.addCleanup(shutil.rmtree, self.content, ignore_errors=True)
+        self.mount_pool()
+
+    def test_it_is_told_with_a_command_that_works_when_it_is_mounted_again(self):
+        process = self.start(["sh", "-c", "echo 1 > out; sleep 60"], ["--drain-when", "end"])
+        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.kill_tree(process.pid)
+        self.kill_left_overs()
+        process.wait()
+        subprocess.run(["umount", self.mounts.pop()], check=True)
+        for command in (self.resume, self.clean, self.show):
+            self.assertEqual(command(), 0 if command == self.show else UNDRAINED, self.output)
+            self.assertIn(f"not mounted here now: {self.pool}", self.output)
+            self.assertNotIn("is gone (", self.output)
+        [told] = re.findall(r"`(forebay drain --resume --case [^`]*)`", self.output)
+        self.mount_pool()
+        self.assertEqual(self.forebay(*shlex.split(told)[1:], "--pool", self.pool), 0, self.output)
+        with open(os.path.join(self.case, "out")) as file:
+            self.assertEqual(file.read(), "1\n")
+        self.assert_nothing_left()
+
+    def show(self):
+        return self.forebay("status", "--case", self.case, "--pool", self.pool)
 
 
 class SmallPool(MountedPool):

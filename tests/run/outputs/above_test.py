@@ -56,6 +56,23 @@ class Above(OutputCase):
                     self.assertEqual(self.read(here, "where").rstrip(), here.rstrip("/"))
                     self.assert_pool_is_empty()
 
+    def test_by_path_what_is_removed_or_renamed_there_stays_and_is_told_with_5(self):
+        scripts = ("rm ../table.csv", "mv ../table.csv ../renamed", "rm ../table.csv; mv ../other ../elsewhere")
+        for number, script in enumerate(scripts):
+            with self.subTest(script):
+                above = self.inputs(str(number))
+                self.assertEqual(self.run_in(f"{above}/case", "path", script), CONFLICT, self.output)
+                for name in ("table.csv", *(["other"] if "other" in script else [])):
+                    self.assertRegex(self.output, rf"the program removed or renamed [^;]*{above}/{name}")
+                found = files(above)
+                self.assertEqual((found["table.csv"], found["other/file"]), ("head\n", "8\n"))
+                self.assert_pool_is_empty()
+
+    def test_by_path_what_somebody_else_removes_there_is_not_the_programs_doing(self):
+        above = self.inputs("else")
+        script = f"rm {above}/table.csv; echo 1 > out"
+        self.assertEqual(self.run_in(f"{above}/case", "path", script), 0, self.output)
+
     def test_by_path_what_takes_the_place_of_a_file_there_is_told_with_5_and_lies_beside_it(self):
         above = self.inputs("path")
         script = "echo mine > t; mv t ../table.csv"

@@ -42,6 +42,7 @@ class FaultyFiles final : public SharedFiles {
   bool dead() const { return kind_ == Kind::die && at_ != 0 && calls_ >= at_; }
   int calls() const { return calls_; }
 
+  std::string case_path() const override { return real_.case_path(); }
   Result<Descriptor> create(const std::string& path, mode_t mode) override {
     return through("create", path, [&] { return real_.create(path, mode); });
   }

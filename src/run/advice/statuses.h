@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace forebay::launch {
+namespace forebay::advice {
 
 // The table of docs/exit-codes.md.
 std::string statuses_as_markdown();
@@ -15,4 +15,4 @@ std::string statuses_as_markdown();
 // the trouble's own message has all there is to say. Throwing away is never the only way.
 std::string what_helps(Code trouble, const std::string& case_path);
 
-}  // namespace forebay::launch
+}  // namespace forebay::advice

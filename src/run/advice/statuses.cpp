@@ -1,4 +1,4 @@
-#include "run/launch/statuses.h"
+#include "run/advice/statuses.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/shell.h"
 
-namespace forebay::launch {
+namespace forebay::advice {
 namespace {
 
 struct Row {
@@ -48,10 +48,11 @@ constexpr std::array rows{
         "directory that it names first): until then a new run is refused with 7"},
     Row{5,
         "*conflict*: the case changed under the run; both versions are kept, the run's beside yours as "
-        "`NAME.forebay-RUN`. Or events of files were lost: what the program removed is still there (the "
-        "limits are fs.inotify.max_queued_events and fs.inotify.max_user_watches)",
+        "`NAME.forebay-RUN`. Or what the program removed is still there, since events of files were lost (the "
+        "limits are fs.inotify.max_queued_events and fs.inotify.max_user_watches), or since by `path` nothing above "
+        "the case is removed",
         "compare the two and keep one: `find {} -name '*.forebay-*'` lists the run's versions",
-        "Where events were lost, remove what the message names"},
+        "What the program had removed, remove yourself: the message names it"},
     Row{6,
         "*pool full*: a pool ran full while the program wrote, or its device or a quota failed it. The "
         "message counts the calls that failed and names the first file, with the reason, as far as the "
@@ -88,4 +89,4 @@ std::string what_helps(Code trouble, const std::string& case_path) {
   return {};
 }
 
-}  // namespace forebay::launch
+}  // namespace forebay::advice

@@ -1,10 +1,10 @@
-#include "run/launch/statuses.h"
+#include "run/advice/statuses.h"
 
 #include <gtest/gtest.h>
 
 #include "base/base.h"
 
-namespace forebay::launch {
+namespace forebay::advice {
 namespace {
 
 TEST(Statuses, ThePageHoldsTheirTable) {
@@ -26,4 +26,4 @@ TEST(Statuses, WhatHelpsNamesACommandForTheCaseAndNeverOnlyToThrowAway) {
 }
 
 }  // namespace
-}  // namespace forebay::launch
+}  // namespace forebay::advice
