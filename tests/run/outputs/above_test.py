@@ -68,6 +68,14 @@ class Above(OutputCase):
                 self.assertEqual((found["table.csv"], found["other/file"]), ("head\n", "8\n"))
                 self.assert_pool_is_empty()
 
+    def test_by_the_other_ways_the_program_does_it_itself(self):
+        for way in ("namespace", "redirect"):
+            with self.subTest(way=way):
+                above = self.inputs(way)
+                script = "rm ../table.csv; mv ../other ../elsewhere"
+                self.assertEqual(self.run_in(f"{above}/case", way, script), 0, self.output)
+                self.assertEqual(files(above), {"case/in": "7\n", "elsewhere/file": "8\n"})
+
     def test_by_path_what_somebody_else_removes_there_is_not_the_programs_doing(self):
         above = self.inputs("else")
         script = f"rm {above}/table.csv; echo 1 > out"
