@@ -169,19 +169,7 @@ void Drain::tick() {
   state.seen.others.find_overlooked();
   state.seen.others.growing.refresh();
   state.work.eviction.let_go();
-  if (settings.live) {
-    std::vector<std::string> quiet;
-    for (const auto& [path, waits] : state.seen.others.pending) {
-      if (state.work.jobs.size() + quiet.size() >= Work::most_jobs) break;
-      if (now - waits.since >= settings.settle && !state.work.in_flight.contains(path)) quiet.push_back(path);
-    }
-    for (const std::string& path : quiet) {
-      const auto waits = state.seen.others.pending.find(path);
-      state.seen.others.counted.erase(waits->second.file);
-      state.seen.others.pending.erase(waits);
-      state.work.submit_file(path, true);
-    }
-  }
+  if (settings.live) state.seen.others.submit_quiet(settings.settle);
   if (state.seen.alone() && now - state.policy.last_safe >= settings.safe_interval) {
     state.policy.last_safe = now;
     for (const std::string& time : state.policy.restart_points())

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "run/drain/order.h"
 #include "run/drain/run.h"
 #include "run/drain/walk.h"
 #include "run/drain/writers.h"
@@ -32,6 +33,7 @@ struct End {
   int passes = 0;
   std::optional<OutputWalk> walk = {};          // of the pass that is under way
   std::vector<std::string> changed_modes = {};  // directories
+  FinalOrder order = {};
   LateWriters writers{run, work, *this};
   Clock::time_point next_removal = {};  // of temporary names from the case
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
@@ -43,6 +45,8 @@ struct End {
   OutputWalk whole_walk() const;
   void submit_outputs();
   void submit_more_outputs();
+  void list_times();
+  bool submit_time_of(int rank, const std::string& time);
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
   void submit_purged(const std::string& time);

@@ -32,7 +32,9 @@ Result<std::vector<Event>> Observation::read_events() {
         late.passed_over.try_emplace({time->rank, time->time});
       } else {
         listed = true;
+        const std::size_t first = events.size();
         watcher->descend(path, Watcher::Follow::watch, events);
+        others.order_found(events, first);
         if (!(time && time->rest.empty()) && !name_exists(local_of(run.roots, path))) ++run.numbers.gone_unknown;
       }
     }

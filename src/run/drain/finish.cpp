@@ -55,11 +55,13 @@ Status Drain::begin_finish(bool cleanly) {
   state.end.ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
-  state.seen.others.pending.clear();
+  state.end.order.begin(state.seen.others.pending);
+  while (!state.seen.others.pending.empty()) state.seen.others.drop(state.seen.others.pending.begin());
   state.work.unreadable.messages.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
   state.work.waiting_times.clear();
   state.end.submit_last_complete();
+  state.end.list_times();
   state.end.submit_outputs();
   return {};
 }
@@ -154,12 +156,36 @@ void End::submit_outputs() {
   walk.emplace(whole_walk());
   work.progress.submitted_in_pass = 0;
   changed_modes.clear();
+  order.files.clear();
+  order.other_times.clear();
   submit_more_outputs();
+}
+
+// In the order in which they were begun, as far as that is known, else in that of their values.
+void End::list_times() {
+  std::set<std::string> here;
+  for (const int rank : seen.times.ranks()) {
+    for (const std::string& time : run.times_here(rank))
+      if (run.is_new_time(rank, time)) here.insert(time);
+  }
+  const std::vector<std::string> begun = seen.times.all();
+  for (const std::string& time : begun) here.erase(time);
+  std::vector<std::string> unknown(here.begin(), here.end());
+  std::ranges::sort(unknown, openfoam::time_less);
+  order.times.assign(unknown.begin(), unknown.end());
+  order.times.insert(order.times.end(), begun.begin(), begun.end());
 }
 
 void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
-  while (walk && work.jobs.size() < Work::most_jobs) {
+  for (; !order.times.empty() && work.jobs.size() < Work::most_jobs; order.times.pop_front()) {
+    const std::vector<int>& ranks = seen.times.ranks();
+    for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
+      if (name_exists(local_of(run.roots, time_directory(*rank, order.times.front()))) &&
+          run.is_new_time(*rank, order.times.front()) && !run.ledger.collated_of(*rank, order.times.front()))
+        submit_time_of(*rank, order.times.front());
+  }
+  while (walk && order.times.empty() && work.jobs.size() < Work::most_jobs) {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed()) {
       run.numbers.misses_some = true;
@@ -170,6 +196,14 @@ void End::submit_more_outputs() {
       work.acts.note_renamed_input(renamed.origin, renamed.path);
     if (!found.empty()) {
       submit_found(found);
+      continue;
+    }
+    if (!order.other_times.empty()) {
+      seen.others.times.submit(std::exchange(order.other_times, {}));
+      continue;
+    }
+    if (const auto path = order.next()) {
+      work.submit_file(*path, false);
       continue;
     }
     if (passes == 1) run.numbers.read_back = walk->read_back();
@@ -199,25 +233,13 @@ void End::submit_found(const std::vector<Output>& found) {
       continue;
     }
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-    if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) {
-      const std::string directory = time_directory(time->rank, time->time);
-      if (work.groups.is_given_up(time->rank, time->time) || work.in_flight.contains(directory) ||
-          work.not_carried.still_open.contains(directory))
-        continue;
-      if (!run.ledger.find(directory) && !work.unreadable.in_pieces.contains({time->rank, time->time})) {
-        const bool complete = seen.times.complete(time->time) || run.ledger.complete_times().contains(time->time) ||
-                              work.groups.times.contains(time->time);
-        // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
-        const auto has_it = [&](int rank) {
-          return name_exists(local_of(run.roots, time_directory(rank, time->time)));
-        };
-        if (complete && run.request.settings.collated && std::ranges::all_of(seen.times.ranks(), has_it)) {
-          work.submit_time(time->time, false);
-        } else {
-          work.submit_rank_time(time->rank, time->time, false);
-        }
-        continue;
-      }
+    if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
+        submit_time_of(time->rank, time->time))
+      continue;
+    if (const auto other = seen.others.times.directory_of(output.path)) {
+      if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
+        order.other_times.insert(*other);
+      continue;
     }
     Checkpoint* const checkpoint = work.checkpoints.containing(output.path);
     const auto known = output.kind == Output::Kind::directory ? run.ledger.find(output.path) : std::nullopt;
@@ -229,9 +251,29 @@ void End::submit_found(const std::vector<Output>& found) {
     } else if (output.kind == Output::Kind::directory) {
       work.submit_directory(output.path);
     } else {
-      work.submit_file(output.path, false);
+      const bool is_link = output.kind == Output::Kind::link;
+      order.add(output, is_link ? links_from(run.roots, run.request.case_path, output.path) : 0);
     }
   }
+}
+
+// False: its files are to be carried one by one.
+bool End::submit_time_of(int rank, const std::string& time) {
+  const std::string directory = time_directory(rank, time);
+  if (work.groups.is_given_up(rank, time) || work.in_flight.contains(directory) ||
+      work.not_carried.still_open.contains(directory))
+    return true;
+  if (run.ledger.find(directory) || work.unreadable.in_pieces.contains({rank, time})) return false;
+  const bool complete =
+      seen.times.complete(time) || run.ledger.complete_times().contains(time) || work.groups.times.contains(time);
+  // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
+  const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
+  if (complete && run.request.settings.collated && std::ranges::all_of(seen.times.ranks(), has_it)) {
+    work.submit_time(time, false);
+  } else {
+    work.submit_rank_time(rank, time, false);
+  }
+  return true;
 }
 
 // Where the program removed the last complete time before it could complete a newer one, the case gets the one that
@@ -366,7 +408,14 @@ void End::remove_deleted() {
                          plural(deleted.size(), "name"), listed(deleted, names_told)));
     return;
   }
-  for (const std::string& path : deleted) remove_from_case(path);
+  // What names others goes before them.
+  std::vector<std::string> going(deleted.begin(), deleted.end());
+  std::ranges::stable_partition(going, [&](const std::string& path) { return names_others(path); });
+  std::ranges::stable_partition(going, [&](const std::string& path) {
+    const auto known = run.ledger.find(path);
+    return known && !known->link_target.empty();
+  });
+  for (const std::string& path : going) remove_from_case(path);
 }
 
 // Temporary names that could not be removed while the shared file system failed. For some seconds after an outage a
@@ -420,8 +469,10 @@ void End::count_undrained() {
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-      const bool refused =
-          work.not_carried.given_up.contains(output.path) || (time && work.groups.is_given_up(time->rank, time->time));
+      const auto other = seen.others.times.directory_of(output.path);
+      const bool refused = work.not_carried.given_up.contains(output.path) ||
+                           (other && work.not_carried.given_up.contains(*other)) ||
+                           (time && work.groups.is_given_up(time->rank, time->time));
       // Without its last passes the end has not looked at all directories.
       if (refused || (output.kind == Output::Kind::directory && !gave_up)) continue;
       if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);

@@ -82,9 +82,11 @@ Result<bool> look_into(const std::string& path, const std::string& local, const 
                        Prepared& prepared) {
   const auto status = status_of(local);
   if (!status || !S_ISREG(status->st_mode) || status->st_ino != file.file.second) return false;
-  const auto until = end_of_text(local, from, static_cast<std::uint64_t>(status->st_size));
+  // What it has more since it was looked at may name what the case lacks.
+  const std::uint64_t size = std::min(file.size, static_cast<std::uint64_t>(status->st_size));
+  const auto until = end_of_text(local, from, size);
   if (!until) return forward(until);
-  prepared.no_growth = from == 0 && *until < static_cast<std::uint64_t>(status->st_size);
+  prepared.no_growth = from == 0 && *until < size;
   if (prepared.no_growth || *until <= from) return false;
   const auto tail = tail_of(local, *until);
   if (!tail) return forward(tail);
@@ -205,7 +207,7 @@ void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
     return;
   }
   file.size = size;
-  if (growth != Growth::wait) submit(path, file, growth, known ? &*known : nullptr);
+  if (growth != Growth::wait && seen.others.is_next(path)) submit(path, file, growth, known ? &*known : nullptr);
 }
 
 void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known) {
@@ -273,7 +275,8 @@ Growing GrowingFiles::report() const {
 
 Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const std::string& path,
                                                     const std::string& local, const Known& known,
-                                                    std::optional<gid_t> group, Prepared& prepared) {
+                                                    std::optional<gid_t> group, std::uint64_t most,
+                                                    Prepared& prepared) {
   const auto here = status_of(local);
   const auto there = shared.status(path);
   if (!there) return forward(there);
@@ -281,7 +284,8 @@ Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const s
       !there->has_value())
     return std::nullopt;
   const struct stat& now = **there;
-  const auto size = static_cast<std::uint64_t>(here->st_size), has = static_cast<std::uint64_t>(now.st_size);
+  const auto all = static_cast<std::uint64_t>(here->st_size), has = static_cast<std::uint64_t>(now.st_size);
+  const std::uint64_t size = std::min(all, most);
   // How much was appended before a crash may be in no journal: the content tells that it is ours.
   if (!S_ISREG(now.st_mode) || now.st_nlink != 1 || now.st_ino != known.on_case->inode || has < known.on_case->size ||
       has > size)
@@ -298,7 +302,7 @@ Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const s
   auto unit = continuing(path, local, known_identity(now), size);
   if (!unit) return forward(unit);
   prepared = {};
-  prepared.marks[path] = mark_of(*here);
+  prepared.marks[path] = size < all ? mark_until(*here, size) : mark_of(*here);
   prepared.continues = true;
   prepared.tail = *tail;
   return unit;

@@ -71,10 +71,10 @@ struct GrowingFiles {
 };
 
 // The rest of a file that grew on the case and is closed now, where the case still has its beginning, its mode and its
-// owner: all of it is compared. `group`: as local_group(). nullopt: the file is to be carried like any other, as a
-// whole.
+// owner: all of it is compared. `group`: as local_group(). `most`: bytes of the file. nullopt: the file is to be
+// carried like any other, as a whole.
 Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const std::string& path,
                                                     const std::string& local, const Known& known,
-                                                    std::optional<gid_t> group, Prepared& prepared);
+                                                    std::optional<gid_t> group, std::uint64_t most, Prepared& prepared);
 
 }  // namespace forebay::drain

@@ -45,7 +45,7 @@ struct Prepared {
 };
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison, growth };
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison, growth, other_time };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
@@ -55,6 +55,8 @@ struct Job {
   std::uint64_t closings = 0;  // Doubts::closings when it was submitted
   bool at_end = false;         // then the program had ended
   bool holds_refresh = false;  // growth: the next refresh waits until it was tried
+  Place place = {};            // when it gets its name
+  std::uint64_t held = 0;      // bytes of its version
 };
 
 // Outcomes cross from the mover's threads to the agent's thread here.

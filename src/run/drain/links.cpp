@@ -69,16 +69,16 @@ void Links::find_partners(const Job& job) {
   for (const FileId& file : files)
     if (!partners->contains(file)) carrying.emplace(file, job.key);
   if (job.kind == Job::Kind::file) {
-    work.submit_file(job.key, end.phase == Phase::running, partners);
+    work.submit_file(job.key, end.phase == Phase::running, partners, job.place.turn);
   } else {
-    work.submit_rank_time(job.rank, job.time, job.from_keep, partners);
+    work.submit_rank_time(job.rank, job.time, job.from_keep, partners, job.place.turn);
   }
 }
 
 void Links::try_later(const Job& job) {
   if (end.phase != Phase::running) return;  // the next pass finds it again
   if (job.kind == Job::Kind::file) {
-    seen.others.wait_for_quiet(job.key);
+    seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
   } else {
     work.waiting_times.push_back(job.time);
   }

@@ -16,10 +16,12 @@ void OtherFiles::handle(const Event& event) {
     const bool was_known = run.ledger.find(event.path).has_value();
     if (const auto waits = pending.find(event.path); waits != pending.end()) {
       if (removed) never_shared(event.path, waits->second.file);
-      pending.erase(waits);
+      drop(waits);
     }
     // What is below has another name now, or none; something else may take the directory's place.
-    if (event.directory) std::erase_if(pending, [&](const auto& each) { return is_below(each.first, event.path); });
+    if (event.directory)
+      for (auto at = pending.lower_bound(event.path); at != pending.end() && at->first.starts_with(event.path);)
+        is_below(at->first, event.path) ? drop(at++) : void(++at);
     growing.forget(event.path);
     const Amount carried = work.acts.removed_by_program(event.path);
     if (removed) run.numbers.gone += carried;
@@ -112,14 +114,24 @@ void OtherFiles::handle_placed(const Event& event) {
   if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
-void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file) {
+void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file, std::uint64_t turn) {
   run.uncarried.written(path);
   if (pending.size() >= most_pending && !pending.contains(path)) {
     overlooked = true;
-  } else {
-    Waits& waits = pending[path];
-    waits = {run.clock.now(), file.value_or(waits.file)};
+    return;
   }
+  const auto [found, is_new] = pending.try_emplace(path);
+  Waits& waits = found->second;
+  waits.since = run.clock.now();
+  if (file) waits.file = *file;
+  if (is_new) {
+    const auto known = run.ledger.find(path);
+    waits.first = waits.since;
+    waits.is_absent = !known || !known->on_case;
+  }
+  const bool keeps_turn = waits.is_absent && (turn != 0 || !is_new) && !may_name_others(path);
+  if (is_new || !keeps_turn) waits.turn = ++run.last_turn;
+  if (turn != 0 && keeps_turn) waits.turn = std::min(waits.turn, turn);
 }
 
 void OtherFiles::find_overlooked() {

@@ -40,6 +40,8 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);
       run.trouble = graver(run.trouble, Code::conflict);
       if (not_carried.given_up.size() <= names_told) run.note(Code::conflict, error.text());
+    } else if (job.kind == Job::Kind::other_time) {
+      not_carried.failures.erase(job.key);  // its files are carried one by one
     } else if (job.prepared->not_collatable && end.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       groups.not_collatable.insert(job.time);
@@ -54,7 +56,7 @@ void Work::take(const Outcome& outcome) {
       // The program removed it, or it is a directory, pipe, socket or device now.
       not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
-      seen.others.wait_for_quiet(job.key);  // changed while it was read
+      seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);  // changed while it was read
     }
   }
   in_flight.erase(job.key);
@@ -66,7 +68,17 @@ void Work::take(const Outcome& outcome) {
   if (by_ranks) submit_time(done.time, done.from_keep);
   if (done.kind == Job::Kind::checkpoint) checkpoints.landed(done, outcome.result && !outcome.result->files.empty());
   if (!done.prepared->several_names.empty()) links.find_partners(done);
+  if (done.kind == Job::Kind::other_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
+    seen.others.times.try_again(done, !outcome.result && source_changed(outcome.result.error()));
+  if (!comes_again(done)) mover->leave(done.place);
   if (done.from_keep) policy.release_kept();
+}
+
+// In the same turn.
+bool Work::comes_again(const Job& job) const {
+  if (seen.others.is_turn_of(job.key, job.place.turn)) return true;
+  return in_flight.contains(job.key) &&
+         std::ranges::any_of(jobs, [&](const auto& each) { return each.second.place.turn == job.place.turn; });
 }
 
 void Work::note_made_directories(const Job& job) {
@@ -104,6 +116,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);
+  seen.others.is_on_case(file.path);
   const bool purged = job.from_keep && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
   if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
 }
@@ -114,6 +127,7 @@ void Work::carried(const Job& job, const Published& published) {
   note_made_directories(job);
   if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing.note_outcome(job);
   if (job.prepared->postponed) {
+    if (end.phase == Phase::running && job.kind == Job::Kind::other_time) return;
     if (end.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key);
     } else {
@@ -132,7 +146,7 @@ void Work::carried(const Job& job, const Published& published) {
                          "the owner or group that the bit was set for",
                          printable(path)));
   run.numbers.shared.bytes += published.bytes;
-  if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth) return;
+  if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth || job.kind == Job::Kind::other_time) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));

@@ -75,6 +75,7 @@ struct Run {
   Numbers numbers;
   std::vector<std::string> messages, notices;
   std::optional<Code> trouble;
+  std::uint64_t last_turn = 0;  // that something got (turns.h): a file when it was closed, a time when it goes
   Clock::time_point start = clock.now();
 
   Status record_staged(const std::vector<tree::Entry>& staged);

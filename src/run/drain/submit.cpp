@@ -12,14 +12,81 @@
 #include "run/drain/units.h"
 
 namespace forebay::drain {
+namespace {
+
+struct LocalFile {
+  std::string path, local;
+  std::optional<Known> known;
+  std::vector<std::pair<std::string, mode_t>> parents;
+  std::shared_ptr<const Partners> partners;
+  std::shared_ptr<const Version> version;
+  std::optional<gid_t> group;
+  bool must_be_sealed = false, in_pool = false;
+
+  bool grows() const { return known && known->grows; }
+};
+
+// It is open for writing, or is another version by now, whose turn is another one.
+bool must_wait(const LocalFile& file, const struct stat& now, bool at_end) {
+  if (S_ISREG(now.st_mode) && file.must_be_sealed && !is_sealed(file.local)) return true;
+  if (S_ISREG(now.st_mode) && at_end && file.in_pool && is_open_for_writing(file.local)) return true;
+  return file.version && !file.grows() && !(mark_of(now) == file.version->mark);
+}
+
+// To be called by the mover. nullopt: nothing is to be carried, or not now.
+Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles& shared, bool at_end,
+                                             Prepared& prepared) {
+  // A link that took the place of a directory on the way: the file is gone from here, what is there is another.
+  const auto there = open_unlinked(file.local, O_PATH);
+  if (!there) {
+    const int reason = there.error().errno_value;
+    if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
+    return tl::unexpected<Error>(as_unreadable(there.error()));
+  }
+  struct stat now {};
+  if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", file.local);
+  const auto replaces = file.known && !file.known->directory ? file.known->on_case : std::nullopt;
+  const auto with_parents = [&](layouts::Unit unit) -> Result<std::optional<layouts::Unit>> {
+    const auto made = make_parents(shared, file.parents, prepared);
+    if (!made) return forward(made);
+    if (!*made) return std::nullopt;  // the next pass clears the way
+    return std::optional(std::move(unit));
+  };
+  if (file.version && file.version->unit && !file.grows())
+    return with_parents(held_unit(*file.version, file.path, replaces, prepared));
+  prepared.postponed = must_wait(file, now, at_end);
+  if (prepared.postponed) return std::nullopt;
+  const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
+  const FileId id{now.st_dev, now.st_ino};
+  if (several_names && !file.partners) {
+    prepared.several_names.insert(id);
+    return std::nullopt;
+  }
+  if (file.grows()) {
+    const std::uint64_t most = file.version ? file.version->mark.size : UINT64_MAX;
+    auto rest = remaining_part(shared, file.path, file.local, *file.known, file.group, most, prepared);
+    if (!rest || *rest) return rest;
+  }
+  auto unit = layouts::verbatim_file(file.local, file.path, replaces);
+  if (!unit) return forward(unit);
+  if (several_names && file.partners->contains(id)) unit->files.front().hard_link = file.partners->at(id);
+  mark_sources(*unit, file.local, {}, prepared);
+  return with_parents(std::move(*unit));
+}
+
+}  // namespace
+
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_keep) seen.keep.use(job.time, true);
   job.closings = doubts.closings;
   job.at_end = end.phase != Phase::running;
-  const std::uint64_t ticket =
-      mover->submit(std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); });
+  const bool is_time =
+      job.kind == Job::Kind::rank_time || job.kind == Job::Kind::group_time || job.kind == Job::Kind::other_time;
+  if (is_time && job.place.turn == 0) job.place = {Line::times, ++run.last_turn};
+  const std::uint64_t ticket = mover->submit(
+      std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); }, job.place);
   jobs.emplace(ticket, std::move(job));
   ++progress.submitted_in_pass;
   progress.last_submitted = run.clock.now();
@@ -70,7 +137,8 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
   return parents;
 }
 
-void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners) {
+void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners,
+                       std::uint64_t turn, std::shared_ptr<const Version> version) {
   const auto source = source_of(path);
   if (!source) return;
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
@@ -79,52 +147,26 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   }
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (end.phase == Phase::running) seen.others.wait_for_quiet(path);
+    if (end.phase == Phase::running) seen.others.wait_for_quiet(path, std::nullopt, turn);
     return;
   }
   if (waits_for_file(std::string(parent_of(path)))) return;  // a later pass finds it
-  const auto replaces = known && !known->directory ? known->on_case : std::nullopt;
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
-  submit(
-      std::move(job),
-      [path, local = *source, replaces, known, group = local_group(run.request.home), parents = missing_parents(path),
-       must_be_sealed, prepared, partners, in_pool = !is_below(*source, run.request.case_path), &at_end = end.ending,
-       files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
-        struct stat now {};
-        // A link that took the place of a directory on the way: the file is gone from here, what is there is
-        // another.
-        const auto there = open_unlinked(local, O_PATH);
-        if (!there) {
-          const int reason = there.error().errno_value;
-          if (reason == ENOENT || reason == ELOOP || reason == ENOTDIR) return std::nullopt;
-          return tl::unexpected<Error>(as_unreadable(there.error()));
-        }
-        if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", local);
-        if (S_ISREG(now.st_mode) &&
-            ((must_be_sealed && !is_sealed(local)) || (at_end && in_pool && is_open_for_writing(local)))) {
-          prepared->postponed = true;
-          return std::nullopt;
-        }
-        const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
-        const FileId file{now.st_dev, now.st_ino};
-        if (several_names && !partners) {
-          prepared->several_names.insert(file);
-          return std::nullopt;
-        }
-        if (known && known->grows) {
-          auto rest = remaining_part(*files, path, local, *known, group, *prepared);
-          if (!rest || *rest) return rest;
-        }
-        auto unit = layouts::verbatim_file(local, path, replaces);
-        if (!unit) return forward(unit);
-        if (several_names && partners->contains(file)) unit->files.front().hard_link = partners->at(file);
-        mark_sources(*unit, local, {}, *prepared);
-        const auto made = make_parents(*files, parents, *prepared);
-        if (!made) return forward(made);
-        if (!*made) return std::nullopt;  // the next pass clears the way
-        return std::optional(std::move(*unit));
-      });
+  job.place = {Line::files, turn != 0 ? turn : ++run.last_turn};
+  job.held = version ? version->bytes() : 0;
+  const LocalFile file{path,
+                       *source,
+                       known,
+                       missing_parents(path),
+                       std::move(partners),
+                       std::move(version),
+                       local_group(run.request.home),
+                       must_be_sealed,
+                       !is_below(*source, run.request.case_path)};
+  submit(std::move(job), [file, prepared, &at_end = end.ending, files = run.shared.get()] {
+    return unit_of(file, *files, at_end, *prepared);
+  });
 }
 
 // Made where it is missing, and given its mode where the program changed it. The mode comes in a pass of its own, since
@@ -159,8 +201,8 @@ void Work::submit_directory(const std::string& path) {
          });
 }
 
-void Work::submit_rank_time(int rank, const std::string& time, bool from_keep,
-                            std::shared_ptr<const Partners> partners) {
+void Work::submit_rank_time(int rank, const std::string& time, bool from_keep, std::shared_ptr<const Partners> partners,
+                            std::uint64_t turn) {
   const std::string target = time_directory(rank, time);
   const auto directory = from_keep ? seen.keep.as_directory(rank, time) : local_of(run.roots, target);
   if (!directory) return run.note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
@@ -171,6 +213,7 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_keep,
     for (auto& [file, names] : own) names.push_back(join(local_of(run.roots, target), file));
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
+  if (turn != 0) job.place = {Line::times, turn};
   submit(std::move(job),
          [rank, time, target, directory = *directory, prepared, partners, own = std::move(own),
           placed = run.request.placed, lower = run.request.lower,
@@ -187,6 +230,29 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_keep,
            if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
            if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
            mark_sources(*unit, directory, placed, *prepared);
+           return std::optional(std::move(*unit));
+         });
+}
+
+// A time that no rank of the run is known to write (other_times.h).
+void Work::submit_other_time(const std::string& directory) {
+  const auto prepared = std::make_shared<Prepared>();
+  Job job{Job::Kind::other_time, directory, 0, 0, {}, false, prepared};
+  submit(std::move(job),
+         [directory, local = local_of(run.roots, directory), prepared, placed = run.request.placed,
+          lower = run.request.lower]() -> Result<std::optional<layouts::Unit>> {
+           auto time = read_time(0, local, true, placed, lower);
+           prepared->postponed = is_still_open(time);
+           if (prepared->postponed) return std::nullopt;
+           if (!time) return forward(time);
+           if (!*time) return std::nullopt;
+           auto unit = layouts::verbatim_time(**time, std::string(name_of(directory)));
+           if (!unit) return unit;
+           unit->target = directory;
+           if (auto used = use_placed(*unit, local, placed); !used) return forward(used);
+           Prepared names;
+           if (!use_partners(*unit, local, {}, nullptr, names)) return std::nullopt;  // file by file
+           mark_sources(*unit, local, placed, *prepared);
            return std::optional(std::move(*unit));
          });
 }
@@ -227,7 +293,8 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
          });
 }
 
-// A complete time of this node, in the layout asked for.
+// A complete time of this node, in the layout asked for. Who looks for times looks into the first rank's directory, so
+// that comes last.
 void Work::submit_time(const std::string& time, bool from_keep) {
   for (const int rank : seen.times.ranks()) {
     const auto passed = seen.late.passed_over.find({rank, time});
@@ -245,7 +312,9 @@ void Work::submit_time(const std::string& time, bool from_keep) {
     if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       seen.events_lost();
   }
-  for (const auto& [first, last] : groups.of_ranks()) {
+  auto ranks_of_groups = groups.of_ranks();
+  std::ranges::reverse(ranks_of_groups);
+  for (const auto& [first, last] : ranks_of_groups) {
     if (run.request.settings.collated && first >= 0 && run.is_new_time(first, time) &&
         !groups.not_collatable.contains(time)) {
       const std::string key = groups.path_of(first, last, time);
@@ -254,7 +323,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
         submit_group_time(first, last, time, from_keep);
       continue;
     }
-    for (int rank = first; rank <= last; ++rank) {
+    for (int rank = last; rank >= first; --rank) {
       const std::string key = time_directory(rank, time);
       const bool waits = not_carried.still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
       if (!drained.contains(rank, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) && !waits)
@@ -273,12 +342,7 @@ void Work::submit_held() {
     if (name_exists(local_of(run.roots, time_directory(ranks.front(), time))))
       submit_time(time, seen.times.purged(time));
   }
-  const auto held =
-      run.request.settings.live ? decltype(seen.others.pending)() : std::exchange(seen.others.pending, {});
-  for (const auto& [path, waits] : held) {
-    seen.others.counted.erase(waits.file);
-    if (!in_flight.contains(path)) submit_file(path, true);
-  }
+  if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
 }
 

@@ -46,12 +46,25 @@ void Superseded::find() {
 void Superseded::remove() {
   if (!may_remove()) return;
   for (const std::string& time : std::exchange(leaving, std::exchange(to_leave, {}))) {
-    if (policy.nodes.kept_by_others.contains(time)) {
+    const std::set<std::string> directories = purged_from(time);
+    if (policy.nodes.kept_by_others.contains(time) || is_linked_to(directories)) {
       superseding.insert(time);
       continue;
     }
-    for (const std::string& path : purged_from(time)) work.submit_removal(path);
+    for (const std::string& path : directories) work.submit_removal(path);
   }
+}
+
+// A link of the case leads into one of them: it may be about to lead to a newer one.
+bool Superseded::is_linked_to(const std::set<std::string>& directories) const {
+  bool found = false;
+  run.ledger.each("", [&](const std::string& path, const Known& known) {
+    if (known.link_target.empty() || !known.on_case) return true;
+    const auto target = target_in_case(path, known.link_target, run.request.case_path);
+    found = target && std::ranges::any_of(directories, [&](const auto& each) { return is_below(*target, each); });
+    return !found;
+  });
+  return found;
 }
 
 bool Superseded::may_remove() const {

@@ -23,6 +23,7 @@ struct Superseded {
   void remove();
   bool may_remove() const;
   std::set<std::string> purged_from(const std::string& time) const;
+  bool is_linked_to(const std::set<std::string>& directories) const;
 };
 
 }  // namespace forebay::drain

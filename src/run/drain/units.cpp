@@ -106,6 +106,18 @@ Status use_placed(layouts::Unit& unit, const std::string& directory, const std::
   return {};
 }
 
+layouts::Unit held_unit(const Version& version, const std::string& path, const std::optional<Identity>& replaces,
+                        Prepared& prepared) {
+  layouts::Unit unit = *version.unit;
+  unit.replaces = replaces;
+  prepared = {};
+  if (const std::string& target = unit.files.front().link_target; target.empty())
+    prepared.marks[path] = version.mark;
+  else
+    prepared.links[path] = target;
+  return unit;
+}
+
 void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,
                   Prepared& prepared) {
   prepared = {};

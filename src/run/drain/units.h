@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/drain/jobs.h"
+#include "run/drain/version.h"
 #include "run/layouts/layouts.h"
 
 namespace forebay::drain {
@@ -25,6 +26,9 @@ Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mod
 // The directories of the case that a file needs, parents first; they are noted in `prepared`. False as above.
 Result<bool> make_parents(SharedFiles& files, const std::vector<std::pair<std::string, mode_t>>& parents,
                           Prepared& prepared);
+// What was held of a file or link, for a name that the unit may replace. Fills `prepared`.
+layouts::Unit held_unit(const Version& version, const std::string& path, const std::optional<Identity>& replaces,
+                        Prepared& prepared);
 // Fills `prepared`. Marks are taken before the content is read: a write in between makes them differ, and the file is
 // carried again.
 void mark_sources(const layouts::Unit& unit, const std::string& directory, const std::vector<std::string>& placed,

@@ -137,14 +137,16 @@ Status Watcher::take_in(double now) {
   return {};
 }
 
-bool Watcher::waits_for(std::string_view path, double now) {
+bool Watcher::waits_for(std::string_view path, double now, Change change) {
+  const std::uint32_t told_by =
+      change == Change::any ? IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE : std::uint32_t{IN_CLOSE_WRITE};
   if (!take_in(now) || crowded()) return true;
   for (std::size_t at = 0; at < taken_in_;) {
     const auto* event = reinterpret_cast<const inotify_event*>(events_.get() + at);
     at += sizeof(inotify_event) + event->len;
     if ((event->mask & IN_Q_OVERFLOW) != 0) return true;
     const auto directory = directories_.find(event->wd);
-    if ((event->mask & IN_CLOSE_WRITE) == 0 || event->len == 0 || directory == directories_.end()) continue;
+    if ((event->mask & told_by) == 0 || event->len == 0 || directory == directories_.end()) continue;
     const std::string& above = directory->second.path;
     if (is_below(above, path) || (above == parent_of(path) && name_of(path) == event->name)) return true;
   }

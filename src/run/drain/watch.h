@@ -64,8 +64,9 @@ class Watcher {
   Status take_in(double now);
   bool has_taken_in() const { return taken_in_ > 0; }
   // True when what was taken in, or may still wait in the kernel, tells that `path`, or something below it, was closed
-  // after writing.
-  bool waits_for(std::string_view path, double now);
+  // after writing; or, of any `change`, that it was made, or got this name.
+  enum class Change { closing, any };
+  bool waits_for(std::string_view path, double now, Change change = Change::closing);
   // True when so much was taken in that it had better be read.
   bool crowded() const;
 

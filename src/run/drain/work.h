@@ -23,6 +23,7 @@
 #include "run/drain/links.h"
 #include "run/drain/run.h"
 #include "run/drain/unreadable.h"
+#include "run/drain/version.h"
 
 namespace forebay::drain {
 
@@ -83,18 +84,22 @@ struct Work {
   std::optional<std::string> source_of(const std::string& path) const;
   bool waits_for_file(const std::string& directory) const;
   std::vector<std::pair<std::string, mode_t>> missing_parents(const std::string& path) const;
-  void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr);
+  // `turn`: 0 for the next one. `version`: no other one.
+  void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr,
+                   std::uint64_t turn = 0, std::shared_ptr<const Version> version = nullptr);
   void submit_directory(const std::string& path);
   void submit_rank_time(int rank, const std::string& time, bool from_keep,
-                        std::shared_ptr<const Partners> partners = nullptr);
+                        std::shared_ptr<const Partners> partners = nullptr, std::uint64_t turn = 0);
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
+  void submit_other_time(const std::string& directory);
   void submit_waiting();
   void submit_held();
   void submit_removal(const std::string& path);
 
   // outcomes.cpp
   void take(const Outcome& outcome);
+  bool comes_again(const Job& job) const;
   // They are on the case, whatever became of what they were made for.
   void note_made_directories(const Job& job);
   void carried(const Job& job, const Published& published);

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,11 +24,17 @@ constexpr std::chrono::milliseconds longest_unsynced{500};
 constexpr std::uint64_t large_unit = std::uint64_t{8} << 20;
 // How much the bandwidth cap lets through at once after a pause.
 constexpr std::chrono::milliseconds cap_burst{100};
+// Units that are written and wait for their turn, each in a thread of its own that does nothing else: not many more.
+constexpr std::size_t most_waiting = 32;
+// So often a unit is tried while others wait for it.
+constexpr int most_tries = 6;
 
 struct Order {
   std::uint64_t ticket = 0;
   Mover::Make make;
   Mover::Done done;
+  Place place;
+  bool is_last_try = false;  // others wait for it: if it fails now they go first
   int attempts = 0;
   Attempts earlier;                  // what they may have left
   std::optional<Published> renamed;  // published, its name not durable yet
@@ -60,6 +67,8 @@ struct Units {
   std::vector<Order> unsynced;
   Clock::time_point oldest_unsynced;
   std::uint64_t active = 0;
+  std::size_t writing = 0, waiting = 0;  // of these: at work on a unit, and done but for its name
+  Turns turns;
   std::set<std::uint64_t> dropped;
 };
 
@@ -78,7 +87,11 @@ struct Mover::State {
   }
 
   void work();
+  std::deque<Order>::iterator next_to_start();
   void attempt(Order order, std::unique_lock<std::mutex>& lock);
+  Result<Published> publish_order(Order& order, const layouts::Unit& unit);
+  bool await_turn(const Order& order);
+  void try_earlier_now(const Place& place);
   void sync_names(std::unique_lock<std::mutex>& lock);
   void failed(Order order, const Error& error, bool final, std::unique_lock<std::mutex>& lock);
   void report(const Order& order, Result<Published> result, bool final, std::unique_lock<std::mutex>& lock);
@@ -98,7 +111,7 @@ struct Mover::State {
   PublishSettings publish_settings;
 
   mutable std::mutex mutex;
-  std::condition_variable work_changed, idle_reached, stop_requested;
+  std::condition_variable work_changed, turn_changed, idle_reached, stop_requested;
   Units units;
   std::uint64_t next_ticket = 1, files_written = 0;
   std::atomic<std::uint64_t> bytes_written{0};
@@ -120,11 +133,13 @@ void Mover::State::work() {
       ++units.active;
       report(order, tl::unexpected<Error>(order.last_error), true, lock);
       --units.active;
-    } else if (!units.queue.empty()) {
-      Order order = std::move(units.queue.front());
-      units.queue.pop_front();
+    } else if (const auto next = next_to_start(); next != units.queue.end()) {
+      Order order = std::move(*next);
+      units.queue.erase(next);
       ++units.active;
+      ++units.writing;
       attempt(std::move(order), lock);
+      --units.writing;
       --units.active;
       if (units.unsynced.size() >= most_unsynced ||
           (!units.unsynced.empty() && clock.now() - units.oldest_unsynced > longest_unsynced))
@@ -153,6 +168,14 @@ void Mover::State::requeue_due() {
   units.retries.erase(units.retries.begin(), due);
 }
 
+// While many wait for their turn only what need not wait is started.
+std::deque<Order>::iterator Mover::State::next_to_start() {
+  const auto end = units.queue.end();
+  if (units.writing >= static_cast<std::size_t>(std::max(1, settings.threads))) return end;
+  if (units.waiting < most_waiting) return units.queue.begin();
+  return std::ranges::find_if(units.queue, [&](const Order& order) { return units.turns.is_next(order.place); });
+}
+
 void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   ++order.attempts;
   if (order.renamed) {
@@ -165,6 +188,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
   if (!unit) {
     const int reason = unit.error().errno_value;
     lock.lock();
+    order.is_last_try = false;  // it is not the shared file system that fails
     return failed(std::move(order), unit.error(), reason == 0 || reason == ENOENT || source_unreadable(unit.error()),
                   lock);
   }
@@ -177,6 +201,19 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
     if (!units.unsynced.empty()) sync_names(lock);
     lock.unlock();
   }
+  auto published = publish_order(order, **unit);
+  lock.lock();
+  if (!published && units.dropped.contains(order.ticket)) return failed(std::move(order), was_dropped(), true, lock);
+  if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
+  files_written += published->files.size();
+  units.turns.leave(order.place);
+  turn_changed.notify_all();
+  order.renamed = std::move(*published);
+  if (units.unsynced.empty()) units.oldest_unsynced = clock.now();
+  units.unsynced.push_back(std::move(order));
+}
+
+Result<Published> Mover::State::publish_order(Order& order, const layouts::Unit& unit) {
   // What a failed attempt wrote does not count: who waits for progress would wait for ever.
   std::uint64_t written = 0;
   PublishSettings counting = publish_settings;
@@ -185,15 +222,50 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
     written += bytes;
     return true;
   };
-  auto published = publish(shared, **unit, run, counting, order.earlier);
+  if (order.place.line != Line::none) counting.turn = [this, &order] { return await_turn(order); };
+  auto published = publish(shared, unit, run, counting, order.earlier);
   if (!published) bytes_written.fetch_sub(written, std::memory_order_relaxed);
-  lock.lock();
-  if (!published && units.dropped.contains(order.ticket)) return failed(std::move(order), was_dropped(), true, lock);
-  if (!published) return failed(std::move(order), published.error(), !may_pass(published.error()), lock);
-  files_written += published->files.size();
-  order.renamed = std::move(*published);
-  if (units.unsynced.empty()) units.oldest_unsynced = clock.now();
-  units.unsynced.push_back(std::move(order));
+  return published;
+}
+
+// A thread that waits is replaced, so that as many write as before. There is always one more than wait, and what the
+// others wait for is started by it: nobody waits for ever.
+bool Mover::State::await_turn(const Order& order) {
+  std::unique_lock lock(mutex);
+  const auto may_go_on = [&] {
+    return stopping || units.dropped.contains(order.ticket) || units.turns.is_next(order.place);
+  };
+  if (!may_go_on()) {
+    if (threads.size() <= static_cast<std::size_t>(std::max(1, settings.threads)) + units.waiting) {
+      try {
+        threads.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {  // this user may have no more: out of turn is better than never
+        return true;
+      }
+    }
+    try_earlier_now(order.place);
+    --units.writing;
+    ++units.waiting;
+    work_changed.notify_all();
+    turn_changed.wait(lock, may_go_on);
+    --units.waiting;
+    ++units.writing;
+  }
+  return !stopping && !units.dropped.contains(order.ticket);
+}
+
+// The shared file system takes files again, or failed for those only: what fails once more now is waited for by nobody.
+void Mover::State::try_earlier_now(const Place& place) {
+  for (auto at = units.retries.begin(); at != units.retries.end();) {
+    Order& order = at->second;
+    if (order.place.line == Line::none || order.place.turn > place.turn || order.is_last_try) {
+      ++at;
+      continue;
+    }
+    order.is_last_try = true;
+    units.queue.push_front(std::move(order));
+    at = units.retries.erase(at);
+  }
 }
 
 void Mover::State::sync_names(std::unique_lock<std::mutex>& lock) {
@@ -221,6 +293,10 @@ void Mover::State::failed(Order order, const Error& error, bool final, std::uniq
   report(order, tl::unexpected<Error>(error), final, lock);
   if (final) return;
   order.last_error = error;
+  if (order.is_last_try || (units.waiting > 0 && order.attempts >= most_tries)) {
+    units.turns.leave(order.place);
+    turn_changed.notify_all();
+  }
   if (giving_up) {  // since the report
     units.ended.push_back(std::move(order));
   } else {
@@ -273,6 +349,7 @@ void Mover::State::stop() {
     const std::lock_guard lock(mutex);
     stopping = true;
     work_changed.notify_all();
+    turn_changed.notify_all();
     stop_requested.notify_all();
   }
   const std::lock_guard joining(join_mutex);
@@ -292,13 +369,21 @@ Mover::~Mover() {
   stop();
 }
 
-std::uint64_t Mover::submit(Make make, Done done) {
+std::uint64_t Mover::submit(Make make, Done done, Place place) {
   const std::lock_guard lock(state_->mutex);
   const std::uint64_t ticket = state_->next_ticket++;
   if (state_->stopping) return ticket;
-  state_->units.queue.push_back(Order{ticket, std::move(make), std::move(done), 0, {}, std::nullopt, {}});
+  state_->units.turns.join(place);
+  state_->units.queue.push_back(Order{ticket, std::move(make), std::move(done), place, false, 0, {}, std::nullopt, {}});
   state_->work_changed.notify_one();
   return ticket;
+}
+
+void Mover::leave(const Place& place) {
+  const std::lock_guard lock(state_->mutex);
+  state_->units.turns.leave(place);
+  state_->turn_changed.notify_all();
+  state_->work_changed.notify_all();
 }
 
 bool Mover::wait_idle() {
@@ -342,6 +427,7 @@ void Mover::drop(const std::set<std::uint64_t>& tickets) {
     units.ended.push_back(std::move(at->second));
     at = units.retries.erase(at);
   }
+  state_->turn_changed.notify_all();
   state_->work_changed.notify_all();
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "run/publish/publish.h"
+#include "run/publish/turns.h"
 
 namespace forebay::drain {
 
@@ -48,8 +49,12 @@ class Mover {
 
   Mover(SharedFiles& shared, std::string run, MoverSettings settings, Clock& clock);
   ~Mover();
-  // Units are started in the order of submission. Returns the ticket at once.
-  std::uint64_t submit(Make make, Done done);
+  // Units are started in the order of submission. Returns the ticket at once. One with a place is written like any
+  // other, and gets its name when its turn has come. It keeps its place until it has its name, or until leave(). Where
+  // it fails again and again while others that are written wait for it, these go before it.
+  std::uint64_t submit(Make make, Done done, Place place = {});
+  // Nobody waits for this place any more. To be called for each final outcome, unless the unit comes again.
+  void leave(const Place& place);
   // Waits until nothing is queued or active. True where nothing waits for a retry either.
   bool wait_idle();
   // What waits for a retry is tried at once.

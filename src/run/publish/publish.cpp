@@ -48,6 +48,7 @@ class FilePublication {
     auto written = write();
     if (!written) return forward(written);
     written_ = std::move(*written);
+    if (auto turn = parts::await_turn(context_, unit_); !turn) return forward(turn);
     if (context_.settings.placing && written_.file)
       if (auto noted = context_.settings.placing(unit_.target, identity_of(written_.made)); !noted)
         return forward(noted);

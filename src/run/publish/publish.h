@@ -30,6 +30,9 @@ struct PublishSettings {
   // Called with each temporary name before it is made and after it is gone, so that the journal knows which stale names
   // are ours. May be empty.
   std::function<Status(const std::string& path, bool made)> temporary;
+  // Called when the new content is whole under its temporary name, before it gets its own (what is appended: before
+  // anything is). It may wait (turns.h) and returns false to stop. May be empty.
+  std::function<bool()> turn;
   // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
   // a crash then knows the case's file as its own. May be empty.
   std::function<Status(const std::string& path, const Identity& identity)> placing;

@@ -27,6 +27,7 @@ Result<bool> is_from_before(const Context& context, const layouts::Unit& unit, c
 }  // namespace
 
 Result<Published> append(const Context& context, const layouts::Unit& unit) {
+  if (auto turn = await_turn(context, unit); !turn) return forward(turn);
   SharedFiles& shared = context.shared;
   const std::string& path = unit.target;
   layouts::OutputFile rest = unit.files.front();

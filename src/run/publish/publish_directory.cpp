@@ -22,6 +22,7 @@ class DirectoryPublication {
   Result<Published> run() {
     if (auto made = make(); !made) return forward(made);
     if (auto filled = fill(); !filled) return forward(filled);
+    if (auto turn = await_turn(context_, unit_); !turn) return forward(turn);
     if (unit_.replaces_directory && context_.settings.placing)
       for (const PublishedFile& file : published_.files)
         if (auto noted = context_.settings.placing(file.path, file.identity); !noted) return forward(noted);

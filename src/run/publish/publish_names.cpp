@@ -138,6 +138,11 @@ bool lacks_exchange(const Error& error) {
   return error.errno_value == EINVAL || error.errno_value == ENOSYS || error.errno_value == EOPNOTSUPP;
 }
 
+Status await_turn(const Context& context, const layouts::Unit& unit) {
+  if (!context.settings.turn || context.settings.turn()) return {};
+  return tl::unexpected<Error>(Error{Code::failed, "stopped before it got its name:", unit.target, ECANCELED, {}});
+}
+
 Status make_parents(const Context& context, const std::string& target, std::vector<std::string>& unsynced) {
   SharedFiles& shared = context.shared;
   for (std::size_t end = target.find('/'); end != std::string::npos; end = target.find('/', end + 1)) {

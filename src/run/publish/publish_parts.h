@@ -73,6 +73,8 @@ bool same_but_ctime(const Identity& a, const Identity& b);
 // True where an exchange failed since the file system makes none.
 bool lacks_exchange(const Error& error);
 
+// Waits for the unit's turn to get its name.
+Status await_turn(const Context& context, const layouts::Unit& unit);
 // Makes the missing directories above `target`; those that got a new name are added to `unsynced`.
 Status make_parents(const Context& context, const std::string& target, std::vector<std::string>& unsynced);
 // Removes `path` and, when it is a directory, all below it.

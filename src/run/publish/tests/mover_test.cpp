@@ -314,6 +314,124 @@ TEST_F(MoverTest, WhatWasRenamedIsStillToldWhenItStops) {
   EXPECT_TRUE(outcomes_.seen()[0].good);
 }
 
+// Units in lines, of which the first is held until it is let go.
+class OrderTest : public MoverTest {
+ protected:
+  // A unit whose making waits.
+  Mover::Make slow(const layouts::Unit& unit) {
+    return [this, unit]() -> Result<std::optional<layouts::Unit>> {
+      go_.wait(false);
+      return unit;
+    };
+  }
+  void go() {
+    go_ = true;
+    go_.notify_all();
+  }
+  bool on_case(const std::string& name) const { return std::filesystem::exists(case_ + "/" + name); }
+  // That the content of so many was written; each has its name after that, when its turn comes.
+  void await_written(int count) {
+    for (int now = written_; now < count; now = written_) written_.wait(now);
+  }
+  void SetUp() override {
+    MoverTest::SetUp();
+    counted_ = std::make_unique<FaultyFiles>(*files_);
+    counted_->before = [this](const std::string& call, const std::string&) {
+      if (call != "sync") return;
+      ++written_;
+      written_.notify_all();
+    };
+  }
+  ~OrderTest() override { go(); }
+
+  std::unique_ptr<FaultyFiles> counted_;
+  std::atomic<bool> go_ = false;
+  std::atomic<int> written_ = 0;
+};
+
+TEST_F(OrderTest, NamesComeInOrderThoughLaterUnitsAreWrittenFirst) {
+  Mover mover(*counted_, "run", quick(2), clock_);
+  mover.submit(slow(file_unit("data", "x")), outcomes_.collector(), {Line::files, 1});
+  for (int i = 2; i < 12; ++i)
+    mover.submit(make(file_unit("later" + std::to_string(i), "x")), outcomes_.collector(),
+                 {Line::files, static_cast<std::uint64_t>(i)});
+  mover.submit(make(time_unit("0.5", "x")), outcomes_.collector(), {Line::times, 12});
+  mover.submit(make(file_unit("in no line", "x")), outcomes_.collector());
+  ASSERT_TRUE(outcomes_.wait_for(2)) << "who waits keeps no thread from others";
+  await_written(10);
+  EXPECT_TRUE(on_case("0.5") && on_case("in no line"));
+  EXPECT_FALSE(on_case("later2") || on_case("later11"));
+  go();
+  carry_all(mover);
+  EXPECT_TRUE(on_case("data") && on_case("later11"));
+  EXPECT_TRUE(temporaries().empty());
+}
+
+TEST_F(OrderTest, ManyThatWaitLeaveRoomForWhatTheyWaitFor) {
+  FaultyFiles files(*files_);
+  files.refuse("create", EIO, "", 1);
+  std::mutex mutex;
+  std::vector<std::string> named;
+  files.before = [&](const std::string& call, const std::string& path) {
+    const std::lock_guard lock(mutex);
+    if (call == "rename_new") named.push_back(path);
+  };
+  auto settings = quick(2);
+  settings.first_retry = settings.last_retry = milliseconds(60'000);
+  Mover mover(files, "run", settings, clock_);
+  std::vector<std::string> submitted{"data"};
+  mover.submit(make(file_unit("data", "x")), outcomes_.collector(), {Line::files, 1});
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  for (std::uint64_t i = 2; i <= 60; ++i) {
+    submitted.push_back(std::to_string(i));
+    mover.submit(make(file_unit(submitted.back(), "x")), outcomes_.collector(), {Line::files, i});
+  }
+  ASSERT_TRUE(outcomes_.wait_for(61)) << "what failed was tried again when others waited for it";
+  EXPECT_EQ(named, submitted);
+}
+
+TEST_F(OrderTest, WhatFailsAgainIsWaitedForByNobody) {
+  FaultyFiles files(*files_);
+  files.refuse("rename_new", EACCES, "bad");
+  auto settings = quick(1);
+  settings.first_retry = settings.last_retry = milliseconds(60'000);
+  Mover mover(files, "run", settings, clock_);
+  mover.submit(make(file_unit("bad", "x")), outcomes_.collector(), {Line::files, 1});
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  mover.submit(make(file_unit("good", "x")), outcomes_.collector(), {Line::files, 2});
+  ASSERT_TRUE(outcomes_.wait_for(3));
+  EXPECT_TRUE(on_case("good"));
+}
+
+TEST_F(OrderTest, WhoWaitsGoesOnWhenAnotherLeavesItsPlace) {
+  Mover mover(*counted_, "run", quick(1), clock_);
+  mover.submit([]() -> Result<std::optional<layouts::Unit>> { return std::nullopt; }, outcomes_.collector(),
+               {Line::files, 1});
+  mover.submit(make(file_unit("later", "x")), outcomes_.collector(), {Line::files, 2});
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  await_written(1);
+  EXPECT_FALSE(on_case("later")) << "it may come again";
+  mover.leave({Line::files, 1});
+  ASSERT_TRUE(outcomes_.wait_for(2));
+  EXPECT_TRUE(on_case("later"));
+}
+
+TEST_F(OrderTest, WhoWaitsCanBeDroppedAndStopped) {
+  Mover mover(*counted_, "run", quick(2), clock_);
+  mover.submit(slow(file_unit("data", "x")), outcomes_.collector(), {Line::files, 1});
+  const auto dropped = mover.submit(make(file_unit("dropped", "x")), outcomes_.collector(), {Line::files, 2});
+  mover.submit(make(file_unit("stopped", "x")), outcomes_.collector(), {Line::files, 3});
+  await_written(2);
+  mover.drop({dropped});
+  ASSERT_TRUE(outcomes_.wait_for(1));
+  std::thread stopping([&] { mover.stop(); });
+  ASSERT_TRUE(outcomes_.wait_for(2));
+  go();
+  stopping.join();
+  EXPECT_FALSE(on_case("dropped") || on_case("stopped"));
+  EXPECT_TRUE(temporaries().empty());
+}
+
 TEST_F(MoverTest, TheBandwidthCapHoldsOverAllThreads) {
   auto settings = quick(4);
   settings.bytes_per_second = 20 << 20;

@@ -1,0 +1,103 @@
+#include "run/drain/other_times.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+#include "run/drain/state.h"
+#include "run/openfoam/openfoam.h"
+
+namespace forebay::drain {
+namespace {
+
+struct Group {
+  std::uint64_t turn = UINT64_MAX;
+  Clock::time_point since = {};
+  std::set<std::string> directories = {};
+};
+
+// Who looks for times looks into the first processor's directory, so that comes last.
+std::vector<std::string> last_processor_first(const std::set<std::string>& directories) {
+  std::vector<std::string> sorted(directories.begin(), directories.end());
+  std::ranges::sort(sorted, [](const std::string& a, const std::string& b) {
+    if (name_of(a) != name_of(b)) return openfoam::time_less(std::string(name_of(a)), std::string(name_of(b)));
+    return std::pair(parent_of(a).size(), parent_of(a)) > std::pair(parent_of(b).size(), parent_of(b));
+  });
+  return sorted;
+}
+
+}  // namespace
+
+std::optional<std::string> OtherTimes::directory_of(const std::string& path) const {
+  constexpr std::string_view prefix = "processor";
+  const std::size_t slash = path.find('/');
+  if (slash == std::string::npos || !path.starts_with(prefix)) return std::nullopt;
+  const std::size_t end = std::min(path.find('/', slash + 1), path.size());
+  const std::string directory = path.substr(0, end);
+  if (!openfoam::is_time_name(std::string(name_of(directory))) || in_pieces.contains(directory)) return std::nullopt;
+  const auto time = openfoam::time_path(path);
+  const std::string_view number = std::string_view(path).substr(prefix.size(), slash - prefix.size());
+  if (time ? seen.serves(time->rank) : !number.starts_with('s')) return std::nullopt;
+  if (run.ledger.find(directory)) return std::nullopt;
+  return directory;
+}
+
+// In the order in which they were begun. The last one may be about to get more files.
+void OtherTimes::submit_quiet(Clock::duration settle) {
+  std::map<std::string, Group> groups;
+  auto& pending = seen.others.pending;
+  for (const auto& [path, waits] : pending) {
+    const auto directory = directory_of(path);
+    if (!directory) continue;
+    Group& group = groups[std::string(name_of(*directory))];
+    group.turn = std::min(group.turn, waits.turn);
+    group.since = std::max(group.since, waits.since);
+    group.directories.insert(*directory);
+  }
+  std::vector<const Group*> order;
+  for (const auto& [time, group] : groups) order.push_back(&group);
+  std::ranges::sort(order, {}, [](const Group* group) { return group->turn; });
+  for (const Group* group : order) {
+    const auto quiet = run.clock.now() - group->since;
+    const bool is_left =
+        quiet >= OtherFiles::most_settles * settle || (quiet >= settle && has_later(*group->directories.begin()));
+    if (!is_left || work.jobs.size() >= Work::most_jobs) return;
+    for (const std::string& directory : last_processor_first(group->directories)) {
+      if (work.in_flight.contains(directory)) continue;
+      for (auto at = pending.lower_bound(directory); at != pending.end() && is_below(at->first, directory);) {
+        seen.others.counted.erase(at->second.file);
+        seen.others.drop(at++);
+      }
+      work.submit_other_time(directory);
+    }
+  }
+}
+
+bool OtherTimes::has_later(const std::string& directory) const {
+  const auto entries = list_directory(local_of(run.roots, std::string(parent_of(directory))));
+  const std::string time(name_of(directory));
+  return entries && std::ranges::any_of(*entries, [&](const DirectoryEntry& entry) {
+           return openfoam::is_time_name(entry.name) && openfoam::time_less(time, entry.name);
+         });
+}
+
+void OtherTimes::submit(const std::set<std::string>& directories) {
+  for (const std::string& directory : last_processor_first(directories))
+    if (!work.in_flight.contains(directory)) work.submit_other_time(directory);
+}
+
+void OtherTimes::try_again(const Job& job, bool was_changed) {
+  const std::string local = local_of(run.roots, job.key);
+  if (!name_exists(local)) return;
+  if (!job.prepared->postponed && !was_changed) in_pieces.insert(job.key);
+  if (!seen.watcher) return;  // the next pass finds it
+  std::error_code none;
+  for (std::filesystem::recursive_directory_iterator at(local, none), end; !none && at != end; at.increment(none))
+    if (!at->is_directory(none) || at->is_symlink(none))
+      seen.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
+}
+
+}  // namespace forebay::drain

@@ -1,0 +1,37 @@
+// Times that no rank of the run is known to write: those of ranks that a script starts (./Allrun), and those in
+// OpenFOAM's own collated directories (processors4). Nothing tells when one of them is complete. It is carried as a
+// whole when it is quiet and a later one was begun, or when it has been quiet for longer. Private to the room.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/drain/jobs.h"
+#include "run/drain/run.h"
+
+namespace forebay::drain {
+
+struct OtherTimes {
+  Run& run;
+  Observation& seen;
+  Work& work;
+
+  std::set<std::string> in_pieces = {};  // directories whose files are carried one by one
+
+  // The directory of such a time that the case does not have and that `path` lies in.
+  std::optional<std::string> directory_of(const std::string& path) const;
+  // To be called now and then while the program runs.
+  void submit_quiet(Clock::duration settle);
+  // At the end, those of these directories that are not under way.
+  void submit(const std::set<std::string>& directories);
+  // Nothing of it was carried: it is still open or was changed, or it cannot be carried as a whole.
+  void try_again(const Job& job, bool was_changed);
+
+ private:
+  bool has_later(const std::string& directory) const;
+};
+
+}  // namespace forebay::drain

@@ -1,0 +1,25 @@
+// What may name other files (a link, or text) as it was when its turn was known: a later version could name what comes
+// after it. Private to the room.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "run/journal/ledger.h"
+#include "run/layouts/layouts.h"
+
+namespace forebay::drain {
+
+struct Version {
+  LocalMark mark;                                    // of a file
+  std::optional<layouts::Unit> unit = std::nullopt;  // with the content; nullopt: it is too large to be held
+  std::uint64_t bytes() const;
+};
+
+// By its first bytes. Other formats (of meshes, of fields) name nothing as a rule.
+bool is_text(const std::string& local);
+// nullopt: it names nothing, or is gone. Without content where it is being written.
+std::optional<Version> version_of(const std::string& local, const std::string& path);
+
+}  // namespace forebay::drain
