@@ -25,9 +25,9 @@ _forebay() {
   elif [[ $previous == = && COMP_CWORD -ge 2 ]]; then
     previous=${COMP_WORDS[COMP_CWORD - 2]}
   fi
-  local commands="run doctor status drain clean predict help exec stage restartable plan inspect trajectory mesh report bench"
+  local commands="run doctor status stop drain clean predict help exec stage restartable plan inspect trajectory mesh report bench"
   if ((COMP_CWORD == 1)); then
-    _forebay_words "run doctor status drain clean predict help exec stage restartable plan inspect trajectory mesh report bench -h --help -V --version "
+    _forebay_words "run doctor status stop drain clean predict help exec stage restartable plan inspect trajectory mesh report bench -h --help -V --version "
     return
   fi
   if [[ " run exec " == *" $command "* ]]; then
@@ -83,6 +83,8 @@ _forebay() {
     "doctor --report") _forebay_paths -f; return ;;
     "status --case") _forebay_paths -d; return ;;
     "status --pool") _forebay_paths -d; return ;;
+    "stop --case") _forebay_paths -d; return ;;
+    "stop --when") _forebay_words "next-write now"; return ;;
     "drain --case") _forebay_paths -d; return ;;
     "drain --pool") _forebay_paths -d; return ;;
     "clean --case") _forebay_paths -d; return ;;
@@ -155,6 +157,7 @@ _forebay() {
     run) _forebay_words "-h --help --case --pool --layout --drain-when --budget --json -q --quiet --dry-run --copy --direct --checkpoint --via --verify --bandwidth --safe-interval --patience --set --" ;;
     doctor) _forebay_words "-h --help --case --all --json --report --measure" ;;
     status) _forebay_words "-h --help --case --pool -w --watch --json" ;;
+    stop) _forebay_words "-h --help --case --when --no-wait" ;;
     drain) _forebay_words "-h --help --resume --case --pool -q --quiet" ;;
     clean) _forebay_words "-h --help --case -y --yes --pool --drop --throw-away" ;;
     predict) _forebay_words "-h --help --case --machine --step --ranks --nodes --files --bytes --every --steps --page --json --presets --calibrate --dirs --purge --jobs --layout --budget --set --seeds" ;;

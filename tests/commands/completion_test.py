@@ -59,7 +59,7 @@ class CompletionTest(commandcase.CommandCase):
         return done.stdout.split()
 
     def test_bash_completes_commands(self):
-        self.assertEqual(sorted(self.offers("forebay", "st")), ["stage", "status"])
+        self.assertEqual(sorted(self.offers("forebay", "st")), ["stage", "status", "stop"])
         self.assertNotIn("completion", self.offers("forebay", ""))
 
     def test_bash_completes_flags_and_their_values(self):

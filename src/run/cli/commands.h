@@ -25,6 +25,7 @@ void add_run(CLI::App& app, int& exit_status);
 void add_stage(CLI::App& app, int& exit_status);
 void add_exec(CLI::App& app, int& exit_status);
 void add_status(CLI::App& app, int& exit_status);
+void add_stop(CLI::App& app, int& exit_status);
 void add_drain(CLI::App& app, int& exit_status);
 void add_clean(CLI::App& app, int& exit_status);
 void add_restartable(CLI::App& app, int& exit_status);

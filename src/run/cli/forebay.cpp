@@ -124,7 +124,7 @@ void add_commands(CLI::App& app, int& exit_status) {
              {"Runs unmodified programs on a case on a shared file system, with their files in the memory beside "
               "each socket, and carries the results to the case in the background, whole and verified.",
               "`forebay help COMMAND` and forebay-COMMAND(1) tell of each command."}));
-  for (const auto add : {add_run, add_doctor, add_status, add_drain, add_clean, add_predict, add_help})
+  for (const auto add : {add_run, add_doctor, add_status, add_stop, add_drain, add_clean, add_predict, add_help})
     add(app, exit_status);
   for (CLI::App* command : app.get_subcommands({})) command->group("Common commands");
   for (const auto add : {add_exec, add_stage, add_restartable, add_plan, add_inspect, add_trajectory, add_mesh,

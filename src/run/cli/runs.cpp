@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/pulse.h"
 #include "run/advice/commands.h"
@@ -76,6 +77,15 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
   found.pools = std::move(paths);
   found.case_path = std::move(wanted);
   return found;
+}
+
+std::optional<std::chrono::seconds> heard_ago(const std::string& case_path, const std::string& node, Clock& clock) {
+  const MayHang call(case_path);
+  const auto status = status_of(launch::node_report_path(case_path, node));
+  if (!status) return std::nullopt;
+  // By two clocks: that of the file system may be ahead of this host's.
+  const auto age = clock.date() - std::chrono::system_clock::from_time_t(status->st_mtime);
+  return std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
 }
 
 std::string line_of(const launch::KeptSet& set) {

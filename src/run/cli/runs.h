@@ -1,6 +1,7 @@
 // Finding what this node's pools hold, for status, drain and clean.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct FoundRuns {
 // In `pools`, or when there are none in those of the configuration and in every node-local mount; only of `case_path`
 // unless it is empty. A case that is gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
+
+// How long ago a node of the run told the case of itself; nullopt: never. `case_path`: as this host has it.
+std::optional<std::chrono::seconds> heard_ago(const std::string& case_path, const std::string& node, Clock& clock);
 
 // Of what is kept for the next run on a case: which case, how much, and where.
 std::string line_of(const launch::KeptSet& set);

@@ -1,6 +1,5 @@
 // forebay status: what this node's runs have locally, and what of it is safe; of a case, also what other nodes told.
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,13 +54,8 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clo
   for (const launch::NodeReport& report : launch::read_node_reports(case_path)) {
     const bool here = std::ranges::any_of(
         all, [&](const Seen& each) { return each.run == report.run && each.report.node == report.node; });
-    struct stat status {};
-    const std::string path = launch::node_report_path(case_path, report.node);
-    if (here || report.run != plan.run || ::lstat(path.c_str(), &status) != 0) continue;
-    // By two clocks: that of the file system may be ahead of this host's.
-    const auto age = clock.date() - std::chrono::system_clock::from_time_t(status.st_mtime);
-    const auto heard = std::max(std::chrono::floor<std::chrono::seconds>(age), std::chrono::seconds(0));
-    all.push_back({plan.run, case_path, report.home, report, false, heard, heard > plan.settings.drain.silence});
+    const auto heard = here || report.run != plan.run ? std::nullopt : heard_ago(case_path, report.node, clock);
+    if (heard) all.push_back({plan.run, case_path, report.home, report, false, heard, *heard > plan.settings.drain.silence});
   }
 }
 

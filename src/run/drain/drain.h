@@ -13,8 +13,11 @@
 // Must not know: how processes are started, how trees become visible to them.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <memory>
@@ -111,6 +114,13 @@ struct Growing {
   std::uint64_t more = 0;                      // files
 };
 
+// A file of the case, as it was read there.
+struct CaseFile {
+  std::string text;
+  mode_t mode = 0644;  // permission bits
+  timespec modified = {};
+};
+
 struct DrainReport {
   std::optional<Code> trouble;                     // the gravest of all; nullopt: none
   std::vector<std::string> messages;               // one line per trouble, with path and advice
@@ -179,6 +189,11 @@ class Drain {
   void ranks_need_case_path();
   // A rank of this node and its run directory in its pool.
   Status add_rank(int rank, const std::string& pool);
+  // Gives the program another version of an input, newer than the one that it has: the case's own stays as it is, since
+  // this is no output. `on_case`: the input as the case has it now. False: not yet, since the case is to get first what
+  // the program itself has written there.
+  using Change = std::function<Result<std::string>(const std::string& text)>;
+  Result<bool> change_input(const std::string& path, const CaseFile& on_case, const Change& change);
 
   // Poll these; call on_events() when the first is readable or events_wait(), on_outcomes() when the second is
   // readable.

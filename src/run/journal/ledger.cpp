@@ -65,8 +65,11 @@ LocalMark mark_of(const struct stat& status) {
 
 bool is_as_known(const Known& known, const LocalMark& mark) {
   if (known.drained) return known.drained == mark;
-  return known.staged == tree::Kind::copy && known.on_case && known.on_case->size == mark.size &&
-         known.on_case->mtime_ns == mark.mtime_ns && known.mode == mark.mode;
+  if (known.staged != tree::Kind::copy) return false;
+  const bool is_ours = known.copy && known.copy->inode != 0 && known.copy->inode == mark.inode;
+  if (is_ours && (known.copy->ctime_ns == 0 || known.copy->ctime_ns == mark.ctime_ns)) return true;
+  return known.on_case && known.on_case->size == mark.size && known.on_case->mtime_ns == mark.mtime_ns &&
+         known.mode == mark.mode;
 }
 
 Record staged_record(const tree::Entry& entry) {

@@ -66,8 +66,8 @@ struct CheckpointVersions {
   std::optional<int> whole, home;
 };
 
-// Whether a local file is as it was drained, or as it was copied: a copy that was never written has the size, time and
-// mode of its original.
+// Whether a local file is as it was drained, or as it was copied: it still is the file that was put there, or it has
+// the size, time and mode of its original.
 bool is_as_known(const Known& known, const LocalMark& mark);
 
 class Ledger {

@@ -34,6 +34,7 @@
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
 #include "run/launch/staging.h"
+#include "run/launch/steering.h"
 #include "run/launch/writers.h"
 
 namespace forebay::launch {
@@ -125,6 +126,7 @@ class Agent {
   void tell_status(bool at_once);
   bool alone() const;
   void agree_with_others();
+  void answer_user();
   int ranks_that_came() const;
   bool over() const;
 
@@ -163,7 +165,11 @@ class Agent {
     Clock::time_point events{}, tick{};
     Clock::duration pause{};
   } next_;
-  Clock::time_point last_round_ = program_.started;
+  // What is asked of this node, by the other ones and by the user.
+  struct Asked {
+    Clock::time_point last_round;
+    Steering steering = {};
+  } asked_{.last_round = program_.started};
   struct Course {
     TimeWriters writers;
     Steadiness steadiness = {};
@@ -584,6 +590,7 @@ void Agent::serve() {
     vouch_for_ranks();
     drain_->tick();
     agree_with_others();
+    answer_user();
     tell_status(false);
     const auto now = clock_.now(), last_look = next_.events - next_.pause;
     const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
@@ -614,16 +621,23 @@ void Agent::agree_with_others() {
   drain_->kept_by_others(std::move(kept));
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
-  Accord next = next_accord(report_, *others, plan_.ranks, clock_.now() - last_round_ >= pace_.round);
+  Accord next = next_accord(report_, *others, plan_.ranks, clock_.now() - asked_.last_round >= pace_.round);
   if (next == report_.accord) return;
   if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
   if (next.agreed != report_.accord.agreed) {
     drain_->agree(next.agreed);
-    last_round_ = clock_.now();
+    asked_.last_round = clock_.now();
   }
   if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
   report_.accord = std::move(next);
   tell_status(true);
+}
+
+void Agent::answer_user() {
+  if (!reporter_ || report_.phase != Phase::running) return;
+  if (auto request = reporter_->asked(); request && request->request.run == plan_.run)
+    asked_.steering.take(std::move(*request));
+  if (asked_.steering.act(*drain_, run_.tree(), report_)) tell_status(true);
 }
 
 void Agent::finish() {
@@ -657,6 +671,7 @@ void Agent::finish() {
   report_.lasted.drain_seconds = since(began);
   note_steps(true);
   report_.drain = drain_->report(most_of_timeline);
+  if (asked_.steering.was_rewritten(run_.tree())) report_.drain.notices.push_back(text_of_rewritten());
   report_.stability = course_.steadiness.report();
   report_.stability.program_ended = ended;
   report_.stability.written_bytes = report_.drain.local_bytes;

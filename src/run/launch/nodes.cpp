@@ -135,13 +135,16 @@ std::optional<std::chrono::milliseconds> Nodes::case_is_mute_for() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - asked_);
 }
 
-Status Nodes::remove_mark() {
+Status Nodes::end(const RunEnd& end, bool needs_mark) {
   const auto trouble = ask(
-      [this] {
+      [&] {
+        tell_end(case_there(), end, clock_);
+        if (needs_mark) return std::string();
         const Status removed = remove_control_directory(case_there());
         return removed ? std::string() : removed.error().text();
       },
       mark_goes_within, clock_, case_.get());
+  if (!trouble && needs_mark) return {};
   if (!trouble)
     return error(Code::failed, "the mark of the run cannot be removed, since this does not answer:",
                  case_path().value_or(plan_.case_path));

@@ -13,6 +13,7 @@
 #include "base/question.h"
 #include "run/launch/plan.h"
 #include "run/launch/report.h"
+#include "run/launch/request.h"
 
 namespace forebay::launch {
 
@@ -55,7 +56,8 @@ class Nodes {
   std::optional<std::chrono::milliseconds> case_is_mute_for() const;
   // Whether the run's mark was on the case when it answered last.
   bool has_mark() const { return has_mark_; }
-  Status remove_mark();
+  // Tells it to who waits for it, and takes the run's mark from the case unless that is still needed.
+  Status end(const RunEnd& end, bool needs_mark);
 
  private:
   // Some node stages or drains.

@@ -18,6 +18,7 @@
 
 #include "run/advice/commands.h"
 #include "run/launch/report.h"
+#include "run/launch/request.h"
 #include "run/publish/publish.h"
 
 namespace forebay::launch {
@@ -38,13 +39,15 @@ std::string path_at(const json& from, const char* key) {
 
 }  // namespace
 
-bool is_alive(const Plan& plan) {
-  if (plan.submit_host != host_name() || plan.submit_pid <= 0) return false;
-  // Its number may belong to another process by now.
+bool is_forebay(int process) {
+  if (process <= 0) return false;
   char program[PATH_MAX];
-  const ssize_t size =
-      ::readlink(("/proc/" + std::to_string(plan.submit_pid) + "/exe").c_str(), program, sizeof program);
+  const ssize_t size = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), program, sizeof program);
   return size > 0 && name_of({program, static_cast<std::size_t>(size)}).starts_with("forebay");
+}
+
+bool is_alive(const Plan& plan) {
+  return plan.submit_host == host_name() && is_forebay(plan.submit_pid);
 }
 
 std::string to_json(const Plan& plan) {
@@ -113,7 +116,9 @@ Status make_control_directory(const Plan& plan) {
   if (::mkdir(temporary.c_str(), 0700) != 0)
     return errno_error("cannot write to the case: cannot make", temporary,
                        "results could not be brought home; check the permissions and the space of the file system");
-  if (auto written = replace_file(join(temporary, plan_name), to_json(plan)); !written) {
+  auto written = replace_file(join(temporary, request_name), "");
+  if (written) written = replace_file(join(temporary, plan_name), to_json(plan));
+  if (!written) {
     (void)remove_tree(temporary);
     return written;
   }
@@ -179,7 +184,8 @@ Status remove_control_directory(const std::string& case_path) {
   std::vector<std::string> own = node_report_paths(*directory);
   const auto entries = list_directory(*directory);
   for (const DirectoryEntry& entry : entries ? *entries : std::vector<DirectoryEntry>())
-    if (entry.name == sole_node_name || (entry.name.starts_with("node-") && entry.name.ends_with(".new")))
+    if (entry.name == sole_node_name || entry.name == request_name || entry.name == end_name ||
+        (entry.name.starts_with("node-") && entry.name.ends_with(".new")))
       own.push_back(join(*directory, entry.name));
   own.push_back(join(*directory, plan_name));  // last: without it nothing tells what the others are
   for (const std::string& path : own)

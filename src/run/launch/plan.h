@@ -49,6 +49,8 @@ bool has_control_directory(const std::string& case_path);
 // run is alive, and what to do when it is not.
 Status make_control_directory(const Plan& plan);
 Result<Plan> read_plan(const std::string& case_path);
+// A process of this host is forebay's and lives. Its number may belong to another one by now.
+bool is_forebay(int process);
 // The process that started the run lives; of one that another host started nothing is known here: false.
 bool is_alive(const Plan& plan);
 // The case that `directory` lies in, by its control directory; empty when there is none above it.

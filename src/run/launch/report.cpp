@@ -189,6 +189,8 @@ json json_of(const NodeReport& report) {
   out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
   out["writer"] = report.stability.program;
   out["waits_for"] = report.waits.for_writers;
+  if (!report.answer.request.empty())
+    out["answer"] = {{"request", report.answer.request}, {"refusal", printable(report.answer.refusal)}};
   if (!report.waits.for_case.empty()) out["waits_for_case"] = printable(report.waits.for_case);
   out["drain"] = json_of(report.drain);
   if (report.waits.for_room) out["standstill"] = json_of(*report.waits.for_room);
@@ -313,6 +315,7 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.waits.for_writers = from.value("waits_for", std::vector<std::string>());
     report.waits.for_case = from.value("waits_for_case", std::string());
     if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));
+    if (from.contains("answer")) report.answer = {from.at("answer").at("request"), from.at("answer").at("refusal")};
     report.drain = drain_report(from.at("drain"));
     if (from.contains("stability")) report.stability = stability_from(from.at("stability"));
     report.stability.program = from.value("writer", std::string());

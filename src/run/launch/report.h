@@ -61,6 +61,11 @@ struct NodeReport {
     std::optional<Standstill> for_room;    // while programs are held back
     std::string for_case;                  // the last attempt to bring something home failed: why
   } waits;
+  // To what the user asked of it last (request.h).
+  struct Answer {
+    std::string request;  // its name; empty: nothing was asked
+    std::string refusal;  // empty: it is done
+  } answer;
   drain::DrainReport drain;
   StabilityReport stability;  // told at the end only, but for the program
 };

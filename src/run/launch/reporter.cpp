@@ -79,6 +79,18 @@ std::optional<std::vector<NodeReport>> Reporter::heard() {
   return std::exchange(heard_, std::nullopt);
 }
 
+std::optional<Asked> Reporter::asked() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(asked_, std::nullopt);
+}
+
+std::optional<Asked> Reporter::read_request() {
+  if (!directory_) return std::nullopt;
+  auto request = request_in(directory_.get());
+  if (!request || std::exchange(last_request_, request->name) == request->name) return std::nullopt;
+  return with_control_dict(std::move(*request), directory_.get());
+}
+
 // A report that is being rewritten does not parse; it is read again the next time.
 std::vector<NodeReport> Reporter::read_others(bool all) {
   const MayHang call(path_);
@@ -120,7 +132,9 @@ void Reporter::work() {
       writing_ = true;
       lock.unlock();
       const bool written = write_in_place(directory_, path_, text, cut);
+      auto request = read_request();
       lock.lock();
+      if (request) asked_ = std::move(request);
       writing_ = false;
       cut = cut && !written;
       if (!written && !newest_) newest_ = text;

@@ -1,6 +1,6 @@
 // Keeps a node's report on the shared file system up to date and reads those of the other nodes, from a thread of its
-// own: the agent never waits for that file system. One file per node and run, made once and rewritten in place, by one
-// process at a time.
+// own: the agent never waits for that file system. It looks for requests of the user, too. One file per node and run,
+// made once and rewritten in place, by one process at a time.
 #pragma once
 
 #include <condition_variable>
@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "run/launch/report.h"
+#include "run/launch/request.h"
 
 namespace forebay::launch {
 
@@ -30,12 +31,15 @@ class Reporter {
   void stop_listening();
   // What was read since the last call; nullopt: nothing.
   std::optional<std::vector<NodeReport>> heard();
+  // What the user asks of the run, where that is new: looked for each time that a text was written.
+  std::optional<Asked> asked();
   // Waits until the newest text is there, or until the time is over.
   bool flush(std::chrono::milliseconds at_most);
 
  private:
   void work();
   std::vector<NodeReport> read_others(bool all);
+  std::optional<Asked> read_request();
 
   const std::string path_;
   Descriptor directory_;  // of `path_`; the thread's own, once there is one
@@ -47,7 +51,9 @@ class Reporter {
   std::optional<std::chrono::milliseconds> pace_;
   bool all_ = true;
   std::optional<std::vector<NodeReport>> heard_;
-  std::string leader_;  // the path of the report of the node with rank 0, once known; the thread's own
+  std::optional<Asked> asked_;
+  std::string last_request_;  // its name; the thread's own
+  std::string leader_;        // the path of the report of the node with rank 0, once known; the thread's own
   std::jthread thread_;
 };
 

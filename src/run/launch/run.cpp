@@ -222,8 +222,9 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   if (plan.openfoam && report.program_status != 0 && !report.last_complete)
     if (std::string lacks = openfoam::lacking_environment(); !lacks.empty()) report.notices.push_back(std::move(lacks));
   report.wall_seconds = std::chrono::duration<double>(clock.now() - began).count();
-  if (!drain::needs_pool(report.trouble))
-    if (auto removed = nodes.remove_mark(); !removed) report.messages.push_back(removed.error().text());
+  const RunEnd end{plan.run, report.exit_status, report.last_safe.value_or("")};
+  if (auto ended = nodes.end(end, drain::needs_pool(report.trouble)); !ended)
+    report.messages.push_back(ended.error().text());
   return report;
 }
 

@@ -79,6 +79,29 @@ class NodesTest(unittest.TestCase):
                 self.forebay(case, "--via", way)
                 self.check_equal(case)
 
+    def test_a_run_is_ended_well_on_all_nodes_from_any_of_them(self):
+        case = self.fresh()
+        path = os.path.join(case, "system/controlDict")
+        with open(path) as file:
+            control = file.read()
+        for key, value in (("endTime", "1000"), ("writeInterval", "20"), ("runTimeModifiable", "yes")):
+            control = re.sub(rf"(?m)^{key}\s.*$", f"{key} {value};", control)
+        with open(path, "w") as file:
+            file.write(control)
+        run = self.lab.start(
+            "n1", FOREBAY, "run", "--case", self.lab.seen(case), "--", *parallel(), *SOLVER, directory=case
+        )
+        wait_for(lambda: os.path.isdir(os.path.join(case, ".forebay")), 60, "the run's mark")
+        status, said = self.lab.run("n2", FOREBAY, "stop", "--case", self.lab.seen(case), timeout=240)
+        output, _ = run.communicate(timeout=60)
+        self.assertEqual((status, run.returncode), (0, 0), said + output[-3000:])
+        self.assertIn("has ended with exit status 0", said)
+        with open(path) as file:
+            self.assertEqual(file.read(), control)
+        [last] = re.findall(r"^Time = (\S+)$", output, re.M)[-1:]
+        self.assertIn(last, common_times(case, 4))
+        self.assertEqual(round(float(last) / 0.005) % 20, 0, "a time that was written anyway")
+
     def test_collated_groups_of_nodes_are_read_by_openfoam(self):
         case = self.fresh()
         output = self.forebay(case, "--layout", "collated")
