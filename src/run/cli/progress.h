@@ -12,27 +12,32 @@
 
 namespace forebay::cli {
 
-// "draining  12 of 40 files  [####......]  1.2 GB"
-std::string progress_line(const std::vector<launch::NodeReport>& nodes);
+// "running  writes time 0.5; safe: time 0.4; ..." or "draining  62 % of 1.90 GB, ...". `all_ranks`: of the run; 0: not
+// known.
+std::string progress_line(const std::vector<launch::NodeReport>& nodes, int all_ranks = 0);
 // "writing  [####......] 1.2 GB of 3 GB"
 std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t all);
 
 class Progress {
  public:
-  // Where there is no terminal, a plain line comes every 10 s at most, the first one so long after the start.
-  Progress(bool quiet, Clock& clock);
-  // Draws while nodes stage or drain. While programs run the terminal is theirs: lines tell only that they are held
-  // back.
-  void show(const std::vector<launch::NodeReport>& nodes);
+  // Where there is no terminal, a plain line comes every 30 s at most, the first one so long after the start.
+  // `program_prints_here`: what the program prints goes to that terminal, too. A line that is drawn over would be in
+  // its way, so plain lines come there as well while the program runs.
+  Progress(bool quiet, Clock& clock, bool program_prints_here = false);
+  // `all_ranks`: of the run; 0: not known.
+  void show(const std::vector<launch::NodeReport>& nodes, int all_ranks = 0);
   // Nothing to tell: takes the line away.
   void show(const std::string& line);
   // Takes the line away.
   void clear();
+  // Standard output is the terminal that standard error is.
+  static bool both_are_one_terminal();
 
  private:
   void tell_failure(const std::vector<launch::NodeReport>& nodes);
+  void plain(const std::string& line);
 
-  bool quiet_, terminal_, drawn_ = false;
+  bool quiet_, terminal_, program_prints_here_, drawn_ = false;
   Clock& clock_;
   Clock::time_point last_plain_;
   StandingLines standing_;

@@ -16,6 +16,7 @@
 #include "run/cli/interface.h"
 #include "run/cli/progress.h"
 #include "run/cli/runs.h"
+#include "run/launch/job.h"
 #include "run/launch/nodes.h"
 #include "run/launch/plan.h"
 #include "run/launch/report.h"
@@ -37,7 +38,12 @@ struct Seen {
   bool alive = false;                         // where its pool is here
   std::optional<std::chrono::seconds> heard;  // where not: how long ago it told the case
   bool silent = false;                        // longer ago than a node may be silent
+  int all_ranks = 0;                          // of the run; 0: not known
 };
+
+int ranks_of(const launch::Plan& plan) {
+  return plan.decomposed && plan.launched ? plan.ranks : 0;
+}
 
 // The run that has its mark on the case.
 std::optional<launch::Plan> marked_by(const std::string& case_path) {
@@ -55,7 +61,9 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clo
     const bool here = std::ranges::any_of(
         all, [&](const Seen& each) { return each.run == report.run && each.report.node == report.node; });
     const auto heard = here || report.run != plan.run ? std::nullopt : heard_ago(case_path, report.node, clock);
-    if (heard) all.push_back({plan.run, case_path, report.home, report, false, heard, *heard > plan.settings.drain.silence});
+    if (heard)
+      all.push_back({plan.run, case_path, report.home, report, false, heard, *heard > plan.settings.drain.silence,
+                     ranks_of(plan)});
   }
 }
 
@@ -73,7 +81,8 @@ std::string trouble_with_case(const launch::PoolRun& run) {
 std::vector<Seen> runs_seen(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
-    Seen seen{run.plan.run, run.plan.case_path, run.home(), {}, launch::has_agent(run), std::nullopt, false};
+    Seen seen{run.plan.run,           run.plan.case_path, run.home(), {},
+              launch::has_agent(run), std::nullopt,       false,      ranks_of(run.plan)};
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     seen.report.node = run.node;
     if (!seen.alive)
@@ -93,6 +102,28 @@ std::string agent_of(const Seen& seen) {
                            : "");
   if (!seen.alive) return "gone: `forebay drain --resume` carries home what is left";
   return fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid);
+}
+
+// What all nodes of a run told.
+struct SeenJob {
+  std::string case_path;
+  std::vector<launch::NodeReport> nodes;
+  int all_ranks = 0;
+  bool alive = false;
+  launch::Job job = {};
+};
+
+std::vector<SeenJob> jobs_of(const std::vector<Seen>& all) {
+  std::vector<SeenJob> jobs;
+  for (const Seen& seen : all) {
+    auto job = std::ranges::find_if(jobs, [&](const SeenJob& each) { return each.nodes.front().run == seen.run; });
+    if (job == jobs.end()) job = jobs.insert(job, SeenJob{seen.case_path, {}, seen.all_ranks});
+    job->nodes.push_back(seen.report);
+    job->nodes.back().run = seen.run;
+    job->alive = job->alive || seen.alive || (seen.heard && !seen.silent);
+  }
+  for (SeenJob& each : jobs) each.job = launch::job_of(each.nodes, each.all_ranks);
+  return jobs;
 }
 
 // A checkpoint that a program has staged and that is not at home yet.
@@ -130,9 +161,21 @@ constexpr std::size_t growing_told = 10;
 std::string text_of_safe(const drain::DrainReport& drain) {
   if (drain.newest_safe) return "time " + *drain.newest_safe;
   const std::string none = "no time yet";
+  if (drain.standing.safe_of_script)
+    return fmt::format("time {} of the {} that the script started", *drain.standing.safe_of_script,
+                       plural(drain.standing.ranks_of_script, "rank"));
+  if (drain.standing.ranks_of_script > 0) return none;
   return drain.shared.files == 0
              ? none
              : none + "; times that were on the case before the run are not judged when it writes over them";
+}
+
+// Of each run one line, and where it is at work another.
+void print_text(const std::vector<SeenJob>& jobs) {
+  for (const SeenJob& each : jobs) {
+    fmt::print("job on {}: {}\n", printable(each.case_path), launch::to_text(each.job));
+    if (each.alive) fmt::print("  {:<20}{}\n", "now", printable(progress_line(each.nodes, each.all_ranks)));
+  }
 }
 
 void print_text(const std::vector<Seen>& all) {
@@ -151,18 +194,19 @@ void print_text(const std::vector<Seen>& all) {
                  seen.report.accord.agreed);
     fmt::print("  {:<20}{}{} in {}{}\n", "written locally", drain.local_is_more ? "at least " : "",
                human_bytes(drain.local_bytes), plural(drain.local_files, "file"),
-               drain.uncounted_times > 0
-                   ? fmt::format("; {} not looked into yet", plural(drain.uncounted_times, "time directory"))
+               drain.standing.uncounted_times > 0
+                   ? fmt::format("; {} not looked into yet", plural(drain.standing.uncounted_times, "time directory"))
                    : "");
     fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared.bytes),
                plural(drain.shared.files, "file"), plural(seen.report.queued_units, "entry"));
     std::size_t told = 0;
-    for (const auto& [path, amount] : drain.growing.files) {
+    for (const auto& [path, amount] : drain.standing.growing.files) {
       if (++told > growing_told) break;
       fmt::print("  {:<20}{}: {} here, {} on the case\n", "grows", printable(path), human_bytes(amount.local),
                  human_bytes(amount.on_case));
     }
-    if (const std::uint64_t grow = drain.growing.files.size() + drain.growing.more; grow > growing_told)
+    if (const std::uint64_t grow = drain.standing.growing.files.size() + drain.standing.growing.more;
+        grow > growing_told)
       fmt::print("  {:<20}{} more\n", "grow", plural(grow - growing_told, "file"));
     if (seen.report.lasted.paused_milliseconds > 0)
       fmt::print("  {:<20}{}\n", "held back",
@@ -180,7 +224,39 @@ void print_text(const std::vector<launch::KeptSet>& kept) {
     fmt::print("kept for the next run: {}; `forebay clean` gives the memory back\n", line_of(each));
 }
 
-void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged,
+nlohmann::json json_of(const SeenJob& seen) {
+  const launch::Job& job = seen.job;
+  const auto time = [](const std::optional<std::string>& each) {
+    return each ? nlohmann::json(*each) : nlohmann::json();
+  };
+  nlohmann::json where = nlohmann::json::array(), held_back = nlohmann::json::array();
+  for (const std::string& each : job.where) where.push_back(printable(each));
+  for (const std::string& each : job.held_back) held_back.push_back(printable(each));
+  nlohmann::json out{{"case", printable(seen.case_path)},
+                     {"run", seen.nodes.front().run},
+                     {"safe", time(job.safe)},
+                     {"safe_of_script", time(job.safe_of_script)},
+                     {"newest_begun", time(job.writes)},
+                     {"only_local",
+                      {{"files", job.only_local.files},
+                       {"bytes", job.only_local.bytes},
+                       {"at_least", job.only_local_is_more},
+                       {"seconds", job.only_local.seconds},
+                       {"where", where}}},
+                     {"held_back", held_back},
+                     {"pool",
+                      {{"part_held", job.pool_fill ? nlohmann::json(*job.pool_fill) : nlohmann::json()},
+                       {"may_hold_bytes", job.pool_may_hold}}}};
+  if (!job.draining) return out;
+  const auto left = job.draining->seconds_left();
+  out["draining"] = {{"carried_bytes", job.draining->carried},
+                     {"all_bytes", job.draining->all},
+                     {"bytes_per_second", job.draining->bytes_per_second()},
+                     {"seconds_left", left ? nlohmann::json(*left) : nlohmann::json()}};
+  return out;
+}
+
+void print_json(const std::vector<Seen>& all, const std::vector<SeenJob>& jobs, const std::vector<Staged>& staged,
                 const std::vector<launch::KeptSet>& kept) {
   auto runs = nlohmann::json::array();
   for (const Seen& seen : all) {
@@ -203,7 +279,9 @@ void print_json(const std::vector<Seen>& all, const std::vector<Staged>& staged,
                     {"home", printable(each.directory)},
                     {"files", each.files},
                     {"bytes", each.bytes}});
-  fmt::print("{}\n", nlohmann::json{{"forebay_version", FOREBAY_VERSION}, {"runs", runs}}.dump(1));
+  auto told = nlohmann::json::array();
+  for (const SeenJob& job : jobs) told.push_back(json_of(job));
+  fmt::print("{}\n", nlohmann::json{{"forebay_version", FOREBAY_VERSION}, {"jobs", told}, {"runs", runs}}.dump(1));
 }
 
 int status(const StatusOptions& options, Clock& clock) {
@@ -219,7 +297,7 @@ int status(const StatusOptions& options, Clock& clock) {
     const bool nothing = all.empty() && staged.empty() && !marked;
     if (options.watch && ::isatty(STDOUT_FILENO) != 0) fmt::print("\033[H\033[2J");
     if (options.json) {
-      print_json(all, staged, kept);
+      print_json(all, jobs_of(all), staged, kept);
     } else {
       if (all.empty() && marked)
         fmt::print("run {} on {}: none of its nodes (started on {}) has told of it\n", marked->run,
@@ -228,6 +306,7 @@ int status(const StatusOptions& options, Clock& clock) {
         fmt::print(
             "no run of forebay has anything{} in this node's pools{}\n", kept.empty() ? "" : " else",
             options.case_path.empty() ? "; --case DIR asks the case for other nodes" : ", or works on this case");
+      print_text(jobs_of(all));
       print_text(all);
       print_text(staged);
       print_text(kept);

@@ -66,7 +66,12 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   if (auto read = on_events(); !read) return forward(read);
   if (state.work.in_flight.contains(path)) return false;
   auto input = seen_by_program(run, path, on_case);
+  auto& pending = state.seen.others.pending;
   if (!input) {
+    const auto waits = pending.find(path);
+    // Where nothing is held for the end it is carried when it is quiet.
+    if (waits != pending.end() && run.request.settings.live) return false;
+    if (waits != pending.end()) state.seen.others.drop(waits);
     state.work.submit_file(path, true);
     return false;
   }
@@ -92,7 +97,8 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
     entry.copied.ctime_ns = identity_of(*status).ctime_ns;
     run.record(staged_record(entry));
   }
-  state.seen.others.pending.erase(path);  // what the program had closed before is on the case
+  // What the program had closed before is on the case.
+  if (const auto before = pending.find(path); before != pending.end()) state.seen.others.drop(before);
   if (!after) return forward(after);
   return true;
 }

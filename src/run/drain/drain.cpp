@@ -352,6 +352,23 @@ std::string Drain::failure() const {
   return failures.empty() ? std::string() : failures.begin()->second;
 }
 
+Standing Drain::standing() const {
+  Observation& seen = state_->seen;
+  const bool runs = state_->end.phase == Phase::running;
+  Standing standing;
+  standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
+  standing.uncounted_times = seen.late.unseen.size();
+  if (runs) standing.growing = seen.others.growing.report();
+  standing.safe_of_script = seen.of_script.newest_safe(!runs);
+  standing.ranks_of_script = seen.of_script.ranks.size();
+  TimelineEntry last;
+  for (const Timeline* timeline : {&seen.timeline, &seen.of_script.timeline})
+    for (TimelineEntry& each : timeline->newest(1))
+      if (each.begun >= last.begun) last = std::move(each);
+  if (!last.time.empty()) standing.newest_begun = std::move(last.time);
+  return standing;
+}
+
 DrainReport Drain::report(std::size_t timeline_entries) const {
   const State& state = *state_;
   DrainReport report;
@@ -373,8 +390,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.never_shared = state.run.numbers.never_shared;
   report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;
-  report.uncounted_times = state.seen.late.unseen.size();
-  if (state.end.phase == Phase::running) report.growing = state.seen.others.growing.report();
+  report.standing = standing();
   report.newest_safe = state.policy.newest_safe;
   report.newest_complete = state.policy.newest_anywhere();
   report.kept_beside = state.policy.kept_beside();

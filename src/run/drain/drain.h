@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/drain/only_local.h"
 #include "run/drain/timeline.h"
 #include "run/journal/ledger.h"
 #include "run/publish/mover.h"
@@ -121,6 +122,18 @@ struct CaseFile {
   timespec modified = {};
 };
 
+// Where things stand while the program works, or is being drained.
+struct Standing {
+  std::optional<std::string> newest_begun;  // the time that was begun last
+  OnlyLocalAmount only_local;
+  // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
+  std::uint64_t uncounted_times = 0;
+  Growing growing;
+  // Of ranks that a script started by itself: their newest time that is restartable and on the case for all of them.
+  std::optional<std::string> safe_of_script;
+  std::uint64_t ranks_of_script = 0;
+};
+
 struct DrainReport {
   std::optional<Code> trouble;                     // the gravest of all; nullopt: none
   std::vector<std::string> messages;               // one line per trouble, with path and advice
@@ -135,9 +148,7 @@ struct DrainReport {
   bool local_is_more = false;  // the program wrote at least so much
   // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
   std::uint64_t unseen_times = 0;
-  // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
-  std::uint64_t uncounted_times = 0;
-  Growing growing;
+  Standing standing;
   // Only times that a run may restart from (run/core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
   std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
@@ -284,6 +295,7 @@ class Drain {
   void abandon();
 
   // With the entries of the timeline that were told of last, at most so many.
+  Standing standing() const;
   DrainReport report(std::size_t timeline_entries = SIZE_MAX) const;
   MoverProgress progress() const;
   // The case by the name that it has now.

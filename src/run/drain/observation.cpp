@@ -92,6 +92,7 @@ void Observation::file_is_closed(const std::string& path, int rank, const std::s
   const auto now =
       keep.contains(rank, time, file) ? keep.status(rank, time, file) : status_of(local_of(run.roots, path));
   if (now) timeline.written(time, run.seconds_at(now->st_mtim));
+  run.uncarried.closed(path, bytes_of(now), run.now());
   if (!again) run.numbers.closed(bytes_of(now));
   times.file_closed(rank, time, file);
   late_files_of.insert(time);

@@ -15,6 +15,7 @@
 #include "run/drain/keep.h"
 #include "run/drain/other_files.h"
 #include "run/drain/run.h"
+#include "run/drain/script_times.h"
 #include "run/drain/seen_late.h"
 #include "run/drain/timeline.h"
 #include "run/drain/times.h"
@@ -37,12 +38,6 @@ struct Batch {
   std::set<std::string> beginning = {};  // directories whose beginning is told of, until that event is handled
 };
 
-// Where the program is a script that starts ranks itself: the times that these begin.
-struct TimesOfScript {
-  Timeline timeline = {};
-  std::set<int> ranks = {};
-};
-
 struct Observation {
   Run& run;
   Policy& policy;
@@ -53,7 +48,7 @@ struct Observation {
   Keep keep = Keep(run.request.settings.mover.publish.umask);
   std::optional<Hold> hold = {};  // where the redirection library is loaded
   Timeline timeline = {};
-  TimesOfScript of_script = {};
+  TimesOfScript of_script{run};
   Room room = {};
   Batch batch = {};
   OtherFiles others{run, *this, work};

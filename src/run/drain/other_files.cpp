@@ -47,6 +47,7 @@ void OtherFiles::handle(const Event& event) {
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))
     count(event.path, file, bytes);
+  if (event.kind != Event::Kind::created && S_ISREG(status.st_mode)) run.uncarried.closed(event.path, bytes, run.now());
   // What it holds is not gone with one of its names. A new file may have the number of one that is gone; where a
   // listing has found it, its making may be told afterwards.
   const auto found = pending.find(event.path);
@@ -109,6 +110,7 @@ void OtherFiles::handle_placed(const Event& event) {
   if (known == placed_names.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;
   run.uncarried.written(path);
+  run.uncarried.closed(path, static_cast<std::uint64_t>(status.st_size), run.now());
   const auto time = openfoam::time_path(path);
   if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time)) return;  // carried with its time
   if (const auto target = read_link(local_of(run.roots, path)); target && *target == event.path) wait_for_quiet(path);

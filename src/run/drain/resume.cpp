@@ -1,6 +1,7 @@
 // A Drain from what a dead one left: its journal, what it kept aside, and the local trees.
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/shell.h"
 #include "run/advice/commands.h"
+#include "run/drain/placed.h"
 #include "run/drain/state.h"
 
 namespace forebay::drain {
@@ -43,9 +45,22 @@ void ask_pools(const Run& run, Observation& seen) {
   seen.pool_ran_full();
 }
 
+// For people, who want to know how much is to come.
+void note_only_local(Run& run) {
+  const Uncarried::Contents names = Uncarried::read(join(run.request.home, uncarried_name));
+  for (const auto& [directory, in_it] : names.written)
+    for (const std::string& name : in_it) {
+      const std::string path = join(directory, name);
+      const auto status = status_of(content_of(local_of(run.roots, path), run.request.placed));
+      if (status && S_ISREG(status->st_mode))
+        run.uncarried.closed(path, static_cast<std::uint64_t>(status->st_size), run.now());
+    }
+}
+
 // Before anything changes in the trees.
 std::set<std::string> find_missing_files(Run& run) {
   run.uncarried.open(join(run.request.home, uncarried_name));
+  note_only_local(run);
   return run.uncarried.find_missing(run.roots, run.request.placed);
 }
 

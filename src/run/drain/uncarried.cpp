@@ -102,6 +102,7 @@ void Uncarried::written(const std::string& path) {
 }
 
 void Uncarried::gone(const std::string& path) {
+  only_local_.gone(path);
   if (!file_) return;
   forget(written_, path);
   gone_.insert(path);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "run/drain/only_local.h"
 #include "run/journal/journal.h"
 
 namespace forebay::drain {
@@ -33,6 +34,9 @@ class Uncarried {
   // Of a dead run: those that something else than the program removed are noted as missing, and returned.
   std::set<std::string> find_missing(const std::vector<Root>& roots, const std::vector<std::string>& placed);
   void written(const std::string& path);
+  // The same of a file that was closed, `when` in seconds: for people.
+  void closed(const std::string& path, std::uint64_t bytes, double when) { only_local_.closed(path, bytes, when); }
+  const OnlyLocal& only_local() const { return only_local_; }
   // Carried, or removed by the program, with all that is below it.
   void gone(const std::string& path);
   // Nothing is known any more.
@@ -50,6 +54,7 @@ class Uncarried {
   void append(const std::vector<Record>& records);
   void compact();
 
+  OnlyLocal only_local_;
   std::string path_;
   std::optional<Journal> file_;
   Names written_;               // since the last flush

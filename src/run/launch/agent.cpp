@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <tuple>
 
 #include "base/pulse.h"
 #include "base/say.h"
@@ -187,7 +188,7 @@ Status Agent::start() {
   if (!pools) return forward(pools);
   pools_ = std::move(*pools);
   for (const node::Pool& pool : pools_)
-    if (pool.medium == node::Medium::tmpfs) report_.pools_in_memory.insert(pool.path);
+    if (pool.medium == node::Medium::tmpfs) report_.pool.in_memory.insert(pool.path);
   auto run = make_pool_run(plan_, pools_, umask);
   if (!run) return forward(run);
   run_ = std::move(*run);
@@ -204,7 +205,8 @@ Status Agent::start() {
   report_.home = run_.home();
   Pulse::set_home(run_.home());
   report_.agent_pid = run_.agent_pid;
-  report_.pool = {run_.agent_pid, node::mount_point_of(run_.home())};
+  report_.pool.made_by = run_.agent_pid;
+  report_.pool.mount = node::mount_point_of(run_.home());
   if (auto log = open_file(join(run_.home(), "agent.log"), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)) {
     ::dup2(log->get(), STDOUT_FILENO);
     ::dup2(log->get(), STDERR_FILENO);
@@ -646,6 +648,7 @@ void Agent::finish() {
   check_pools();
   const double ended = drain_->activity().seconds;
   pressure_->release();
+  report_.lasted.carried_before_drain = drain_->activity().shared_bytes;
   tell_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = clock_.now();
   const bool cleanly = ended_cleanly();
@@ -665,6 +668,7 @@ void Agent::finish() {
     auto waits_for = watch.waits_for();
     const bool news = waits_for.empty() != report_.waits.for_writers.empty();
     report_.waits.for_writers = std::move(waits_for);
+    report_.lasted.drain_seconds = since(began);
     tell_status(news);
   }
   report_.waits.for_writers.clear();
@@ -722,6 +726,7 @@ void Agent::tell_status(bool at_once) {
   if (drain_) take_state(report_, *drain_);
   report_.stability.program = course_.steadiness.program();
   if (report_.phase == Phase::running) report_.lasted.program_seconds = since(program_.started);
+  if (pressure_) std::tie(report_.pool.held_bytes, report_.pool.may_hold) = pressure_->held_in_fullest();
   report_.lasted.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;
   add_usage(report_);
   const std::string text = to_json(report_);

@@ -253,6 +253,12 @@ void Pressure::note_standstill() {
   }
 }
 
+std::pair<std::uint64_t, std::uint64_t> Pressure::held_in_fullest() const {
+  if (pools_.empty()) return {};
+  const auto& fullest = *std::ranges::max_element(pools_, {}, &PoolState::fill);
+  return {fullest.holding.at_last_count(), fullest.limit};
+}
+
 std::optional<Standstill> Pressure::standstill() const {
   const bool holds = standing_ && held() - standing_->held_before >= held_worth_telling;
   if (!holds && !hopeless_) return std::nullopt;

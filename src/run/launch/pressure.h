@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/base.h"
@@ -47,6 +48,8 @@ class Pressure {
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
+  // What the run has in its fullest pool, as it was last counted, and what it may have there.
+  std::pair<std::uint64_t, std::uint64_t> held_in_fullest() const;
   // Of the budget of the fullest pool, when the run's files were last counted.
   double fill() const;
   // Of the fullest pool, while programs are held back for so long that people want to know why, or were let go since

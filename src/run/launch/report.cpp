@@ -45,6 +45,22 @@ constexpr std::size_t interim_timeline = 50;
 
 constexpr std::array phase_names{"staging", "running", "draining", "removing", "done"};
 
+json json_of(const drain::Standing& standing) {
+  json out{{"uncounted_times", standing.uncounted_times},
+           {"growing", json::object()},
+           {"growing_more", standing.growing.more},
+           {"newest_begun", standing.newest_begun.value_or("")},
+           {"only_local",
+            {{"files", standing.only_local.files},
+             {"bytes", standing.only_local.bytes},
+             {"seconds", standing.only_local.seconds}}},
+           {"safe_of_script", standing.safe_of_script.value_or("")},
+           {"ranks_of_script", standing.ranks_of_script}};
+  for (const auto& [path, amount] : standing.growing.files)
+    out["growing"][escape(path)] = {{"local_bytes", amount.local}, {"case_bytes", amount.on_case}};
+  return out;
+}
+
 json json_of(const drain::DrainReport& report) {
   json out = report;
   out["trouble"] = report.trouble ? static_cast<int>(*report.trouble) : 0;
@@ -52,11 +68,7 @@ json json_of(const drain::DrainReport& report) {
   for (const std::string& message : report.messages) out["messages"].push_back(printable(message));
   out["notices"] = json::array();
   for (const std::string& notice : report.notices) out["notices"].push_back(printable(notice));
-  out["uncounted_times"] = report.uncounted_times;
-  out["growing"] = json::object();
-  for (const auto& [path, amount] : report.growing.files)
-    out["growing"][escape(path)] = {{"local_bytes", amount.local}, {"case_bytes", amount.on_case}};
-  out["growing_more"] = report.growing.more;
+  out.update(json_of(report.standing));
   out["never_shared"] = report.never_shared;
   out["read_back"] = report.read_back;
   out["shared"] = report.shared;
@@ -73,18 +85,33 @@ std::optional<std::string> not_empty(const json& from, const char* key) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+drain::Standing standing_from(const json& from) {
+  drain::Standing standing;
+  const auto time = [&](const char* key) {
+    const std::string text = from.value(key, std::string());
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  standing.newest_begun = time("newest_begun");
+  standing.safe_of_script = time("safe_of_script");
+  standing.ranks_of_script = from.value("ranks_of_script", std::uint64_t{0});
+  if (const auto local = from.find("only_local"); local != from.end())
+    standing.only_local = {local->at("files"), local->at("bytes"), local->at("seconds")};
+  standing.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
+  const json growing = from.value("growing", json::object());
+  for (const auto& [path, amount] : growing.items())
+    if (const auto name = unescape(path))
+      standing.growing.files[*name] = {amount.at("local_bytes").get<std::uint64_t>(),
+                                       amount.at("case_bytes").get<std::uint64_t>()};
+  standing.growing.more = from.value("growing_more", std::uint64_t{0});
+  return standing;
+}
+
 drain::DrainReport drain_report(const json& from) {
   drain::DrainReport report = from;
   if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
   report.messages = from.at("messages").get<std::vector<std::string>>();
   report.notices = from.value("notices", std::vector<std::string>());
-  report.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
-  const json growing = from.value("growing", json::object());
-  for (const auto& [path, amount] : growing.items())
-    if (const auto name = unescape(path))
-      report.growing.files[*name] = {amount.at("local_bytes").get<std::uint64_t>(),
-                                     amount.at("case_bytes").get<std::uint64_t>()};
-  report.growing.more = from.value("growing_more", std::uint64_t{0});
+  report.standing = standing_from(from);
   report.never_shared = from.value("never_shared", drain::Amount());
   report.read_back = from.value("read_back", drain::Amount());
   report.shared = from.value("shared", drain::Carried());
@@ -186,7 +213,10 @@ json json_of(const NodeReport& report) {
   out["pool_mount"] = escape(report.pool.mount);
   out["sockets"] = json::object();
   for (const auto& [rank, socket] : report.sockets) out["sockets"][std::to_string(rank)] = socket;
-  out["pools_in_memory"] = json_of_paths(report.pools_in_memory);
+  out["pools_in_memory"] = json_of_paths(report.pool.in_memory);
+  out["pool_held_bytes"] = report.pool.held_bytes;
+  out["pool_may_hold"] = report.pool.may_hold;
+  out["carried_before_drain"] = report.lasted.carried_before_drain;
   out["writer"] = report.stability.program;
   out["waits_for"] = report.waits.for_writers;
   if (!report.answer.request.empty())
@@ -310,8 +340,10 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.pool.mount = unescape(from.value("pool_mount", "%")).value_or("");
     for (const auto& [rank, socket] : from.at("sockets").items())
       report.sockets[static_cast<int>(parse_integer(rank).value_or(-1))] = socket;
-    for (const std::string path : from.at("pools_in_memory"))
-      report.pools_in_memory.insert(unescape(path).value_or(""));
+    for (const std::string path : from.at("pools_in_memory")) report.pool.in_memory.insert(unescape(path).value_or(""));
+    report.pool.held_bytes = from.value("pool_held_bytes", std::uint64_t{0});
+    report.pool.may_hold = from.value("pool_may_hold", std::uint64_t{0});
+    report.lasted.carried_before_drain = from.value("carried_before_drain", std::uint64_t{0});
     report.waits.for_writers = from.value("waits_for", std::vector<std::string>());
     report.waits.for_case = from.value("waits_for_case", std::string());
     if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));
@@ -503,8 +535,7 @@ std::string to_text(const RunReport& report) {
   if (const auto read = sum(report, &drain::DrainReport::read_back); read.files != 0)
     line("read locally again", amount(read.files, read.bytes) + " that the run had written");
   std::set<std::string> in_memory;
-  for (const NodeReport& node : report.nodes)
-    in_memory.insert(node.pools_in_memory.begin(), node.pools_in_memory.end());
+  for (const NodeReport& node : report.nodes) in_memory.insert(node.pool.in_memory.begin(), node.pool.in_memory.end());
   if (!in_memory.empty())
     line("pools in memory",
          printable(fmt::format("{}", fmt::join(in_memory, ", "))) +

@@ -35,8 +35,10 @@ struct NodeReport {
   std::uint64_t beat = 0;  // grows while the agent lives
   int agent_pid = 0;
   struct Pool {
-    int made_by = 0;         // the agent that made it: itself, or the one that was killed
-    std::string mount = {};  // under which its home lies; empty: not known
+    int made_by = 0;                             // the agent that made it: itself, or the one that was killed
+    std::string mount = {};                      // under which its home lies; empty: not known
+    std::set<std::string> in_memory = {};        // paths of those in tmpfs
+    std::uint64_t held_bytes = 0, may_hold = 0;  // by the run, in the fullest one; 0: not known
   } pool;
   struct Staged {
     std::uint64_t staged_files = 0, staged_bytes = 0, copied_bytes = 0, copy_bytes_in_all = 0;
@@ -44,6 +46,7 @@ struct NodeReport {
   struct Lasted {
     double stage_seconds = 0, program_seconds = 0, drain_seconds = 0;
     std::uint64_t paused_milliseconds = 0;
+    std::uint64_t carried_before_drain = 0;  // bytes, when the program had ended
   } lasted;
   struct Used {
     std::uint64_t agent_peak_bytes = 0;
@@ -52,7 +55,6 @@ struct NodeReport {
   std::uint64_t queued_units = 0;
   std::vector<int> ranks;
   std::map<int, int> sockets;               // rank -> socket
-  std::set<std::string> pools_in_memory;    // paths of those in tmpfs
   std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
   std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
   Accord accord;

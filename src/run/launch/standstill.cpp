@@ -18,7 +18,7 @@ std::string to_text(const Standstill& standstill) {
   if (standstill.units == 0) {
     text += "; nothing in it can be carried to the case yet";
   } else {
-    text += "; " + plural(standstill.units, "unit") + (standstill.units == 1 ? " is" : " are");
+    text += "; " + plural(standstill.units, "entry") + (standstill.units == 1 ? " is" : " are");
     text += " to be carried to the case";
   }
   if (!standstill.failure.empty()) text += "; the last attempt failed: " + printable(standstill.failure);

@@ -20,7 +20,7 @@ struct Standstill {
   }
 };
 
-// "the program waits for room in its pool: /dev/shm holds 95 MB of 100 MB; 12 units are to be carried to the case"
+// "the program waits for room in its pool: /dev/shm holds 95 MB of 100 MB; 12 entries are to be carried to the case"
 std::string to_text(const Standstill& standstill);
 
 }  // namespace forebay::launch

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -36,8 +37,25 @@ TEST(ProgressLine, DrainingTellsWhatIsOnTheCaseAndWhatIsToGo) {
   EXPECT_EQ(progress_line({node, node}), "draining  2.00 MB in 24 files on the case, 6 to go");
 }
 
-TEST(ProgressLine, WhileTheProgramRunsThereIsNone) {
-  EXPECT_EQ(progress_line({node_in(launch::Phase::running)}), "");
+TEST(ProgressLine, WhileTheProgramRunsItTellsWhatIsWrittenSafeAndWaiting) {
+  auto node = node_in(launch::Phase::running);
+  EXPECT_EQ(progress_line({node}), "running   no time written yet; safe: no time yet; nothing waits");
+  node.drain.standing.newest_begun = "0.5";
+  node.drain.newest_safe = "0.4";
+  node.drain.standing.only_local = {24, 3'100'000, 12};
+  node.pool.held_bytes = 3'400'000;
+  node.pool.may_hold = 10'000'000;
+  EXPECT_EQ(progress_line({node}),
+            "running   writes time 0.5; safe: time 0.4; 3.10 MB in 24 files wait; pool 34 % of 10.0 MB");
+}
+
+TEST(ProgressLine, DrainingTellsPartRateAndTimeLeftWhereTheyAreKnown) {
+  auto node = node_in(launch::Phase::draining);
+  node.lasted.carried_before_drain = 400'000;
+  node.lasted.drain_seconds = 2;
+  node.drain.standing.only_local = {3, 900'000, 12};
+  EXPECT_EQ(progress_line({node}),
+            "draining  40 % of 1.50 MB, 300 kB/s, 3 s left; 1.00 MB in 12 files on the case, 3 to go");
 }
 
 TEST(ProgressLine, ABarStaysWithinItsBoundsAndNothingToDoIsNotDone) {
@@ -91,11 +109,11 @@ TEST(Progress, ElsewherePlainLinesComeNowAndThen) {
   const std::string seen = on_a_file([] {
     HandClock clock;
     Progress progress(false, clock);
-    clock.move(seconds(9));
+    clock.move(seconds(29));
     progress.show("too early");
     clock.move(seconds(1));
     progress.show("first");
-    clock.move(seconds(9));
+    clock.move(seconds(29));
     progress.show("at once");
     progress.show("");
     clock.move(seconds(1));
@@ -105,11 +123,36 @@ TEST(Progress, ElsewherePlainLinesComeNowAndThen) {
   EXPECT_EQ(seen, "forebay: first\nforebay: second\n");
 }
 
+TEST(Progress, OnATerminalThatTheProgramPrintsToPlainLinesComeUntilItHasEnded) {
+  const std::string seen = on_a_terminal([] {
+    HandClock clock;
+    Progress progress(false, clock, true);
+    progress.show(std::vector{node_in(launch::Phase::running)});
+    clock.move(seconds(30));
+    progress.show(std::vector{node_in(launch::Phase::running)});
+    progress.show(std::vector{node_in(launch::Phase::running)});
+    progress.show(std::vector{node_in(launch::Phase::draining)});
+    progress.clear();
+  });
+  EXPECT_EQ(seen,
+            "forebay: running   no time written yet; safe: no time yet; nothing waits\r\n"
+            "\r\033[Kforebay: draining  1.00 MB in 12 files on the case, 3 to go\r\033[K");
+}
+
+TEST(Progress, ALineIsCutToTheTerminalsWidth) {
+  const std::string seen = on_a_terminal([] {
+    const winsize size{24, 20, 0, 0};
+    ASSERT_EQ(::ioctl(STDERR_FILENO, TIOCSWINSZ, &size), 0);
+    Progress(false, real_clock()).show(std::string("0123456789abcdef"));
+  });
+  EXPECT_EQ(seen, "\r\033[Kforebay: 0123456789");
+}
+
 TEST(Progress, QuietSaysNothingAnywhere) {
   const auto draw = [] {
     HandClock clock;
     Progress progress(true, clock);
-    clock.move(seconds(10));
+    clock.move(seconds(30));
     progress.show("a line");
     progress.show({node_in(launch::Phase::staging)});
     progress.clear();

@@ -150,7 +150,7 @@ RunReport measured() {
   second.stability.steps = 3;
   second.stability.mean = 0.5;
   second.stability.program = "simpleFoam";
-  first.pools_in_memory = second.pools_in_memory = {"/dev/shm"};
+  first.pool.in_memory = second.pool.in_memory = {"/dev/shm"};
   RunReport report = run_of({first, second});
   report.wall_seconds = 3;
   return report;
@@ -279,7 +279,7 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   NodeReport report = measured().nodes.back();
   report.home = "/pool/odd \n name";
   report.sockets = {{2, 0}, {3, 1}};
-  report.pools_in_memory = {"/dev/shm", "/mnt/odd \n name"};
+  report.pool.in_memory = {"/dev/shm", "/mnt/odd \n name"};
   report.accord = {"3", "2", "1"};
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
@@ -295,7 +295,7 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(to_json(*again), text);
   EXPECT_EQ(again->home, report.home);
-  EXPECT_EQ(again->pools_in_memory, report.pools_in_memory);
+  EXPECT_EQ(again->pool.in_memory, report.pool.in_memory);
   EXPECT_EQ(again->drain.trouble, Code::undrained);
   EXPECT_FALSE(node_report_from_json("{}"));
 }

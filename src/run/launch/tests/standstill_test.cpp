@@ -9,14 +9,15 @@ namespace {
 TEST(StandstillTextTest, NamesThePoolAndWhatMakesRoom) {
   Standstill standstill{.pool = "/dev/shm", .held_bytes = 95'000'000, .budget = 100'000'000, .limit = 100'000'000};
   standstill.units = 12;
-  EXPECT_EQ(
-      to_text(standstill),
-      "the program waits for room in its pool: /dev/shm holds 95.0 MB of 100 MB; 12 units are to be carried to the "
-      "case");
+  EXPECT_EQ(to_text(standstill),
+            "the program waits for room in its pool: /dev/shm holds 95.0 MB of 100 MB; 12 entries are to be "
+            "carried to the "
+            "case");
   standstill.units = 1;
   standstill.failure = "cannot write /case/1/U: No space left on device";
   EXPECT_EQ(to_text(standstill),
-            "the program waits for room in its pool: /dev/shm holds 95.0 MB of 100 MB; 1 unit is to be carried to the "
+            "the program waits for room in its pool: /dev/shm holds 95.0 MB of 100 MB; 1 entry is to be carried "
+            "to the "
             "case; the last attempt failed: cannot write /case/1/U: No space left on device");
 }
 
