@@ -80,8 +80,12 @@ Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std:
 }
 
 std::optional<std::chrono::seconds> heard_ago(const std::string& case_path, const std::string& node, Clock& clock) {
-  const MayHang call(case_path);
-  const auto status = status_of(launch::node_report_path(case_path, node));
+  return age_on_case(launch::node_report_path(case_path, node), clock);
+}
+
+std::optional<std::chrono::seconds> age_on_case(const std::string& path, Clock& clock) {
+  const MayHang call(path);
+  const auto status = status_of(path);
   if (!status) return std::nullopt;
   // By two clocks: that of the file system may be ahead of this host's.
   const auto age = clock.date() - std::chrono::system_clock::from_time_t(status->st_mtime);

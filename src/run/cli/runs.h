@@ -25,6 +25,8 @@ struct FoundRuns {
 // unless it is empty. A case that is gone is an error only when the pools have nothing of it.
 Result<FoundRuns> find_runs(const std::string& case_path, const std::vector<std::string>& pools);
 
+// How long ago something on a case was last written; nullopt: it is not there.
+std::optional<std::chrono::seconds> age_on_case(const std::string& path, Clock& clock);
 // How long ago a node of the run told the case of itself; nullopt: never. `case_path`: as this host has it.
 std::optional<std::chrono::seconds> heard_ago(const std::string& case_path, const std::string& node, Clock& clock);
 

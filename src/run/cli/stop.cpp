@@ -44,9 +44,13 @@ bool was_heard(const Run& run, const launch::NodeReport& node, Clock& clock) {
   return heard && *heard <= run.plan.settings.drain.silence;
 }
 
-// As far as this host can tell.
+// As far as this host can tell. Of a run that has just begun on another one no node has told anything yet.
 bool is_at_work(const Run& run, Clock& clock) {
   if (launch::is_alive(run.plan)) return true;
+  if (run.nodes.empty() && run.plan.submit_host != launch::host_name()) {
+    const auto marked = age_on_case(launch::control_directory(run.case_path), clock);
+    return marked && *marked <= run.plan.settings.drain.silence;
+  }
   return std::ranges::any_of(run.nodes, [&](const launch::NodeReport& node) {
     if (node.phase >= launch::Phase::removing) return false;
     if (node.node == launch::host_name()) return launch::is_forebay(node.agent_pid);
