@@ -108,8 +108,8 @@ std::string text_of_end(const launch::RunEnd& end) {
       end.exit_status, end.last_safe.empty() ? "none" : printable(end.last_safe));
 }
 
-// Until the run has ended.
-Result<int> wait_for_end(Run run, const std::string& request, bool no_wait, Clock& clock) {
+// Until the run has ended, or with `no_wait` until its program is asked to: it may have ended by then.
+Result<int> wait_for_end(Run run, launch::StopRequest request, bool no_wait, Clock& clock) {
   Progress progress(false, clock);
   const auto began = clock.now();
   for (bool accepted = false;; clock.sleep(look_again_after)) {
@@ -118,20 +118,22 @@ Result<int> wait_for_end(Run run, const std::string& request, bool no_wait, Cloc
       progress.clear();
       launch::take_back_request(run.case_path);
       say(stdout, "{}\n", text_of_end(*end));
-      return end->exit_status;
+      return no_wait ? 0 : end->exit_status;
     }
     const auto plan = launch::read_plan(run.case_path);
     if ((plan && plan->run != run.plan.run) || (!plan && plan.error().errno_value == ENOENT))
       return error(Code::failed,
                    "run " + run.plan.run + " has ended, and its exit status was told to nobody:", run.case_path);
     run.nodes = nodes_of(run.case_path, run.plan.run);
-    const auto answered = is_answered(run, request);
+    const auto answered = is_answered(run, request.name);
     if (!answered) return forward(answered);
     if (*answered && !std::exchange(accepted, true)) {
       progress.clear();
       say(stdout, "run {}: its program is asked to end; the case's own {} stays as it is\n", run.plan.run,
           launch::control_dict);
       std::fflush(stdout);
+      request.waits = !no_wait;
+      if (no_wait) (void)launch::put_request(run.case_path, request);
       if (no_wait) return 0;
     }
     if (!may_end_well(run, clock))
@@ -146,11 +148,10 @@ Result<int> wait_for_end(Run run, const std::string& request, bool no_wait, Cloc
 int stop(const StopOptions& options, Clock& clock) {
   auto run = find_run(options, clock);
   if (!run) return failed(run.error());
-  const launch::StopRequest request{launch::new_run_name(clock), run->plan.run, options.when == "now",
-                                    !options.no_wait};
+  const launch::StopRequest request{launch::new_run_name(clock), run->plan.run, options.when == "now", true};
   const std::string case_path = run->case_path;
   if (auto put = launch::put_request(case_path, request); !put) return failed(put.error());
-  auto ended = wait_for_end(std::move(*run), request.name, options.no_wait, clock);
+  auto ended = wait_for_end(std::move(*run), request, options.no_wait, clock);
   if (ended) return *ended;
   launch::take_back_request(case_path);
   return failed(ended.error());
