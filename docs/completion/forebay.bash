@@ -1,6 +1,6 @@
 # bash completion for forebay, made by: forebay completion bash
 _forebay_keys() {
-  _forebay_words "pool.paths= pool.memory_share= pool.budget= pool.high_water= pool.low_water= run.via= stage.threads= stage.copy= stage.direct= drain.threads= drain.bandwidth= drain.when= drain.verify= drain.layout= drain.checkpoints= drain.safe_interval= drain.settle= drain.refresh= drain.patience= drain.silence="
+  _forebay_words "pool.paths= pool.memory_share= pool.budget= pool.high_water= pool.low_water= run.via= stage.threads= stage.copy= stage.direct= stage.watch= drain.threads= drain.bandwidth= drain.when= drain.verify= drain.layout= drain.checkpoints= drain.safe_interval= drain.settle= drain.refresh= drain.patience= drain.silence="
   compopt -o nospace 2> /dev/null || :
 }
 _forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
@@ -52,6 +52,7 @@ _forebay() {
     "run --json") _forebay_paths -f; return ;;
     "run --copy") :; return ;;
     "run --direct") _forebay_paths -d; return ;;
+    "run --watch") _forebay_paths -d; return ;;
     "run --checkpoint") _forebay_paths -d; return ;;
     "run --via") _forebay_words "auto path redirect namespace"; return ;;
     "run --verify") _forebay_words "written read-back"; return ;;
@@ -68,6 +69,7 @@ _forebay() {
     "run stage.threads") :; return ;;
     "run stage.copy") :; return ;;
     "run stage.direct") :; return ;;
+    "run stage.watch") :; return ;;
     "run drain.threads") :; return ;;
     "run drain.bandwidth") :; return ;;
     "run drain.when") _forebay_words "live end"; return ;;
@@ -116,6 +118,7 @@ _forebay() {
     "predict stage.threads") :; return ;;
     "predict stage.copy") :; return ;;
     "predict stage.direct") :; return ;;
+    "predict stage.watch") :; return ;;
     "predict drain.threads") :; return ;;
     "predict drain.bandwidth") :; return ;;
     "predict drain.when") _forebay_words "live end"; return ;;
@@ -154,7 +157,7 @@ _forebay() {
     "man --into") _forebay_paths -d; return ;;
   esac
   case $command in
-    run) _forebay_words "-h --help --case --pool --layout --drain-when --budget --json -q --quiet --dry-run --copy --direct --checkpoint --via --verify --bandwidth --safe-interval --patience --set --" ;;
+    run) _forebay_words "-h --help --case --pool --layout --drain-when --budget --json -q --quiet --dry-run --copy --direct --watch --checkpoint --via --verify --bandwidth --safe-interval --patience --set --" ;;
     doctor) _forebay_words "-h --help --case --all --json --report --measure" ;;
     status) _forebay_words "-h --help --case --pool -w --watch --json" ;;
     stop) _forebay_words "-h --help --case --when --no-wait" ;;

@@ -22,7 +22,8 @@ std::int64_t nanoseconds(const struct timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors);
+Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors,
+                                                   std::size_t at_most = SIZE_MAX);
 
 // Its owner's, even where its mode keeps the owner out.
 Result<Descriptor> open_to_empty(int parent, const std::string& name) {
@@ -250,11 +251,12 @@ Status remove_tree_at(int directory, const std::string& name, const std::string&
   return {};
 }
 
-Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors) {
+Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors,
+                                                   std::size_t at_most) {
   // A descriptor of its own, so that the caller's offset does not matter.
   auto own = open_file_at(directory, ".", O_RDONLY | O_DIRECTORY);
   if (!own) return errno_error("cannot list", path_for_errors);
-  return list_and_close(std::move(*own), path_for_errors);
+  return list_and_close(std::move(*own), path_for_errors, at_most);
 }
 
 Result<std::vector<DirectoryEntry>> list_directory(const std::string& path) {
@@ -267,11 +269,12 @@ namespace {
 
 // By the kernel's call itself: the agent lists every directory of a time while the solver computes, and opendir() makes
 // three more calls and a buffer of its own.
-Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors) {
+Result<std::vector<DirectoryEntry>> list_and_close(Descriptor own, const std::string& path_for_errors,
+                                                   std::size_t at_most) {
   std::vector<DirectoryEntry> entries;
   alignas(dirent64) char buffer[1 << 14];
   ssize_t got = 0;
-  while ((got = ::getdents64(own.get(), buffer, sizeof buffer)) > 0) {
+  while (entries.size() <= at_most && (got = ::getdents64(own.get(), buffer, sizeof buffer)) > 0) {
     const dirent64* found = nullptr;
     for (const char* at = buffer; at < buffer + got; at += found->d_reclen) {
       found = reinterpret_cast<const dirent64*>(at);

@@ -129,8 +129,10 @@ struct DirectoryEntry {
 };
 // All entries but "." and "..", sorted by name.
 Result<std::vector<DirectoryEntry>> list_directory(const std::string& path);
-// The same from an open directory descriptor, which stays open and owned by the caller.
-Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors);
+// The same from an open directory descriptor, which stays open and owned by the caller. Where there are more than
+// `at_most` it reads no further than it needs to know that.
+Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::string& path_for_errors,
+                                                   std::size_t at_most = SIZE_MAX);
 
 // True of a directory, and of a link that leads to one.
 bool leads_to_directory(const std::string& path);

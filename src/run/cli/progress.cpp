@@ -86,8 +86,21 @@ void Progress::tell_failure(const std::vector<launch::NodeReport>& nodes) {
       printable(node->waits.for_case));
 }
 
+// Who has changed the case under the program still knows what for.
+void Progress::tell_conflicts(const std::vector<launch::NodeReport>& nodes) {
+  for (const launch::NodeReport& node : nodes) {
+    if (node.phase != launch::Phase::running || node.drain.trouble != Code::conflict) continue;
+    for (const std::string& message : node.drain.messages) {
+      if (!told_conflicts_.insert(message).second) continue;
+      clear();
+      say(stderr, "forebay: {}\n", printable(message));
+    }
+  }
+}
+
 void Progress::show(const std::vector<launch::NodeReport>& nodes, int all_ranks) {
   if (quiet_) return;
+  tell_conflicts(nodes);
   tell_failure(nodes);
   if (const auto line = standing_.next(nodes, clock_.now())) {
     clear();

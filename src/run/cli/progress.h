@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ class Progress {
 
  private:
   void tell_failure(const std::vector<launch::NodeReport>& nodes);
+  void tell_conflicts(const std::vector<launch::NodeReport>& nodes);
   void plain(const std::string& line);
 
   bool quiet_, terminal_, program_prints_here_, drawn_ = false;
@@ -43,6 +45,7 @@ class Progress {
   StandingLines standing_;
   std::optional<Clock::time_point> fails_since_;  // some node cannot bring home what it has
   bool told_failure_ = false;
+  std::set<std::string> told_conflicts_;
 };
 
 }  // namespace forebay::cli

@@ -25,7 +25,7 @@ namespace {
 struct RunOptions {
   std::string case_path = ".", json;
   bool quiet = false, dry = false;
-  std::vector<std::string> pools, copies, direct, checkpoints, command;
+  std::vector<std::string> pools, copies, direct, watch, checkpoints, command;
   GivenSettings given;
 };
 
@@ -38,6 +38,7 @@ Result<settings::Settings> settings_of(const RunOptions& options) {
   };
   append(settings->stage.copy, options.copies);
   append(settings->stage.direct, options.direct);
+  append(settings->stage.watch, options.watch);
   append(settings->drain.checkpoints, options.checkpoints);
   if (auto applied = apply(options.given, *settings); !applied) return forward(applied);
   return settings;
@@ -103,6 +104,9 @@ void add_run(CLI::App& app, int& exit_status) {
            "inputs to copy instead of link, as a pattern like constant/*");
   add_list(*command, "--direct", options->direct, "DIR",
            "directory of the case that stays on the shared file system, since ranks of several nodes write into it");
+  add_list(*command, "--watch", options->watch, "DIR",
+           "directory of the case in which new, changed and removed files are shown to the running program, as in the "
+           "case itself, system and constant");
   add_list(
       *command, "--checkpoint", options->checkpoints, "DIR",
       "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
@@ -126,8 +130,8 @@ void add_run(CLI::App& app, int& exit_status) {
   command->add_flag("--quiet,-q", options->quiet, "print nothing unless something is wrong");
   command->add_flag("--dry-run", options->dry, "check everything and print the launch line, run nothing");
   add_program(*command, "command", options->command, "the program, as it is run today, behind `--`");
-  set_rare(*command, {"--copy", "--direct", "--checkpoint", "--via", "--verify", "--bandwidth", "--safe-interval",
-                      "--patience", "--set"});
+  set_rare(*command, {"--copy", "--direct", "--watch", "--checkpoint", "--via", "--verify", "--bandwidth",
+                      "--safe-interval", "--patience", "--set"});
   command->footer(footer(
       {"forebay run -- mpirun -n 4 simpleFoam -parallel", "forebay run --layout collated -- srun simpleFoam -parallel",
        "forebay run -- decomposePar"},

@@ -114,6 +114,7 @@ void Acts::note_written_inputs() {
   std::size_t count = 0;
   run.ledger.each("", [&](const std::string& path, const Known& known) {
     if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) return true;
+    if (run.ledger.was_brought(path)) return true;
     const auto target = read_link(local_of(run.roots, path));
     if (!target || *target != join(run.request.lower, path)) return true;
     const auto now = run.shared->status(path);

@@ -151,7 +151,17 @@ Status Drain::on_events() {
 void Drain::on_outcomes() {
   for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
   state_->run.uncarried.flush();
-  if (state_->end.phase == Phase::running) state_->work.submit_waiting();
+  if (state_->end.phase != Phase::running) return;
+  state_->work.submit_waiting();
+  follow_case();
+}
+
+// What somebody changes on the case while the program works. What the program has done must be known first.
+void Drain::follow_case() {
+  ControlFiles& controls = state_->controls;
+  if (!controls.take_news()) return;
+  if (auto read = on_events(); !read) return state_->run.note(std::nullopt, read.error().text());
+  controls.act();
 }
 
 void Drain::tick() {
@@ -168,6 +178,7 @@ void Drain::tick() {
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
   state.seen.others.growing.refresh();
+  follow_case();
   state.work.eviction.let_go();
   if (settings.live) state.seen.others.submit_quiet(settings.settle);
   if (state.seen.alone() && now - state.policy.last_safe >= settings.safe_interval) {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/control/control.h"
 #include "run/drain/only_local.h"
 #include "run/drain/timeline.h"
 #include "run/journal/ledger.h"
@@ -74,6 +75,7 @@ struct DrainRequest {
   std::map<std::string, std::uint64_t> devices = {};  // of the run's directories in pools, as they were at its start
   std::uint64_t budget = UINT64_MAX;  // bytes that the run may have in the home pool, as it was asked for
   std::set<std::uint64_t> logs = {};  // inodes in the case of what the run prints to: that these change is no news
+  control::Watched control = {};      // where the case is looked at for what the program is to see
 };
 
 // A number of files, and the bytes of all of them.
@@ -306,6 +308,7 @@ class Drain {
   std::vector<tree::WarmFile> carried_files(const std::function<bool(const std::string& path)>& wanted) const;
 
  private:
+  void follow_case();
   struct State;
   explicit Drain(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -37,6 +37,7 @@ Status Drain::begin_finish(bool cleanly) {
   State& state = *state_;
   // A resumed run knows it from its journal.
   state.end.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
+  state.controls.finish();
   if (state.seen.watcher) {
     if (auto read = on_events(); !read) return read;
     state.seen.late.look_into_passed_over(true);

@@ -248,7 +248,7 @@ void GrowingFiles::record(const std::string& path, const Record& drained) {
   if (found == files.end()) return run.record(drained);
   auto& journalled = found->second.journalled;
   found->second.is_unjournalled = journalled && now - *journalled < journal_interval;
-  if (found->second.is_unjournalled) return run.ledger.apply(drained);
+  if (found->second.is_unjournalled) return run.learn(drained);
   journalled = now;
   run.record(drained);
 }

@@ -23,20 +23,23 @@ void OtherFiles::handle(const Event& event) {
       for (auto at = pending.lower_bound(event.path); at != pending.end() && at->first.starts_with(event.path);)
         is_below(at->first, event.path) ? drop(at++) : void(++at);
     growing.forget(event.path);
+    if (removed && run.ledger.was_brought(event.path)) removed_controls.insert(event.path);
     const Amount carried = work.acts.removed_by_program(event.path);
     if (removed) run.numbers.gone += carried;
     if (removed && !event.directory && !was_known && run.numbers.gone.files == gone_before) ++run.numbers.gone_unknown;
     return;
   }
   if (event.directory) {
-    run.numbers.counts_twice = run.numbers.counts_twice || event.kind == Event::Kind::moved_in;
+    const bool is_shown = run.ledger.was_brought(event.path);
+    run.numbers.counts_twice = run.numbers.counts_twice || (event.kind == Event::Kind::moved_in && !is_shown);
     return;
   }
   struct stat status {};
   const std::string local = local_of(run.roots, event.path);
   if (::lstat(local.c_str(), &status) != 0) return;
+  const auto target = S_ISLNK(status.st_mode) ? read_link(local) : Result<std::string>();
+  if (is_as_staged(event, status, target.value_or(""))) return growing.note(event.path);
   if (S_ISLNK(status.st_mode)) {
-    const auto target = read_link(local);
     if (target && *target == join(run.request.lower, event.path)) return;  // staged, or evicted by us
     if (target && is_placed(*target, run.request.placed)) placed_names[*target] = event.path;
     if (target && tree::is_staged_link(*target, run.request.lower))
@@ -57,6 +60,15 @@ void OtherFiles::handle(const Event& event) {
   if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
   if (event.kind == Event::Kind::moved_in) replaced(event.path, file);
   wait_for_quiet(event.path, file);
+}
+
+// What was put there to be shown to the program (control_files.h), and nobody has touched since.
+bool OtherFiles::is_as_staged(const Event& event, const struct stat& status, const std::string& target) const {
+  if (event.kind == Event::Kind::closed || !run.ledger.was_brought(event.path)) return false;
+  const auto known = run.ledger.find(event.path);
+  if (!known || known->deleted || known->drained) return false;
+  if (S_ISLNK(status.st_mode)) return known->staged == tree::Kind::symlink && known->link_target == target;
+  return known->copy && *known->copy == tree::Copied{status.st_ino, identity_of(status).ctime_ns};
 }
 
 // Of a file that was counted before, only what it has more.

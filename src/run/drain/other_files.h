@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,14 @@ struct OtherFiles {
   bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
   std::optional<OutputWalk> catch_up = {};  // looks for them
   std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
+  std::set<std::string> removed_controls = {};           // by the program, which was shown them while it worked
 
   GrowingFiles growing{run, seen, work};
   OtherTimes times{run, seen, work};
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
+  bool is_as_staged(const Event& event, const struct stat& status, const std::string& target) const;
   void count(const std::string& path, const FileId& file, std::uint64_t bytes);
   void replaced(const std::string& path, const FileId& by);
   void never_shared(const std::string& path, const FileId& file);

@@ -10,8 +10,14 @@
 
 namespace forebay::drain {
 
+void Run::learn(const Record& entry) {
+  ledger.apply(entry);
+  if (!entry.words.empty() && control::is_looked_at(request.control, entry.words.front()))
+    touched.note(entry.words.front(), clock.now());
+}
+
 void Run::record(const std::vector<Record>& entries) {
-  for (const Record& entry : entries) ledger.apply(entry);
+  for (const Record& entry : entries) learn(entry);
   if (!journal || journal_failed || entries.empty()) return;
   if (auto appended = journal->append(entries); !appended) {
     journal_failed = true;

@@ -70,6 +70,7 @@ struct Run {
   std::optional<Journal> journal;
   bool journal_failed = false;
   Ledger ledger;
+  control::Touched touched;  // of the names that looks at the case tell of
   Uncarried uncarried;
   std::vector<Root> roots;
   Numbers numbers;
@@ -80,6 +81,7 @@ struct Run {
 
   Status record_staged(const std::vector<tree::Entry>& staged);
   void record(const std::vector<Record>& records);
+  void learn(const Record& entry);  // not for the journal
   void record(const Record& entry) { record(std::vector<Record>{entry}); }
   void note(std::optional<Code> code, const std::string& message);
   void tell(const std::string& notice);  // that asks for nothing

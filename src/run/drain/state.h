@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "run/drain/control_files.h"
 #include "run/drain/end.h"
 #include "run/drain/observation.h"
 #include "run/drain/policy.h"
@@ -21,6 +22,7 @@ struct Drain::State {
   End end{run, seen, policy, work};
   // Last, so that the mover's threads end before anything that they use.
   Work work{run, seen, policy, end};
+  ControlFiles controls{run, seen, work};
 };
 
 std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries);

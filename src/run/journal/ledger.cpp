@@ -100,6 +100,10 @@ Record drained_record(const std::string& path, const Identity& on_case, const Lo
   return record;
 }
 
+Record brought_record(const std::string& path) {
+  return {"brought", {path}};
+}
+
 Record placing_record(const std::string& path, const Identity& before) {
   Record record{"placing", {path}};
   add(record.words, before);
@@ -247,6 +251,8 @@ void Ledger::apply(const Record& record) {
                   [&](const CollatedTime& each) { return each.time == path && each.group == word(record, 1); });
   } else if (kind == "growing") {
     growing_.insert(path);
+  } else if (kind == "brought") {
+    brought_.insert(path);
   } else if (kind == "deleted" || kind == "evicted") {
     const bool deleted = kind == "deleted";
     if (found) {
@@ -295,6 +301,11 @@ void Ledger::each(std::string_view path, const Visit& visit) const {
     if (const auto itself = find(path); itself && !visit(std::string(path), *itself)) return;
   for (auto at = directories_.lower_bound(path); at != directories_.end() && at->first.starts_with(path); ++at)
     if ((path.empty() || is_below(at->first, path)) && !each_in(at->first, at->second, visit)) return;
+}
+
+void Ledger::names_in(std::string_view directory, const Visit& visit) const {
+  const auto found = directories_.find(directory);
+  if (found != directories_.end()) (void)each_in(found->first, found->second, visit);
 }
 
 bool Ledger::each_in(const std::string& directory, const Names& names, const Visit& visit) const {
@@ -360,6 +371,7 @@ void Ledger::store(const std::string& path, const Known& known) {
 
 void Ledger::erase(std::string_view path) {
   growing_.erase(std::string(path));
+  brought_.erase(std::string(path));
   const auto directory = directories_.find(parent_of(path));
   if (directory == directories_.end()) return;
   const auto found = directory->second.find(name_of(path));

@@ -81,9 +81,13 @@ class Ledger {
   // must not change meanwhile. "" is the whole case.
   using Visit = std::function<bool(const std::string& path, const Known& known)>;
   void each(std::string_view path, const Visit& visit) const;
+  // What is known of the names right in `directory`.
+  void names_in(std::string_view directory, const Visit& visit) const;
   const std::vector<CollatedTime>& collated() const { return collated_; }
   std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
   const std::set<std::string>& temporaries() const { return temporaries_; }
+  // Somebody put it on the case while the program worked, and the program was shown it.
+  bool was_brought(const std::string& path) const { return brought_.contains(path); }
   // Versions that got their names on the case, or were about to, when the run was killed; as they were before.
   const std::map<std::string, Identity>& placing() const { return placing_; }
   const std::set<std::string>& complete_times() const { return complete_; }
@@ -132,13 +136,15 @@ class Ledger {
   std::map<std::string, Identity> placing_;
   std::vector<CollatedTime> collated_;
   std::map<std::string, CheckpointVersions> checkpoints_;
-  std::set<std::string> growing_, temporaries_, complete_, deleted_unknown_, evicted_unknown_;
+  std::set<std::string> brought_, growing_, temporaries_, complete_, deleted_unknown_, evicted_unknown_;
   std::optional<std::string> newest_complete_;
   bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;
 };
 
 // The records, each made in one place (docs/format.md lists them).
 Record staged_record(const tree::Entry& entry);
+// It was not there when the run began, or not so: behind what was staged of it.
+Record brought_record(const std::string& path);
 Record drained_record(const std::string& path, const Identity& on_case, const LocalMark& local, std::uint64_t checksum);
 // About to get its name on the case; and found under it by a resumed run: ours to replace.
 Record placing_record(const std::string& path, const Identity& before);

@@ -82,7 +82,7 @@ Result<Plan> plan_from_json(const std::string& text) {
 
 namespace {
 
-constexpr std::array control_names{".forebay", ".forebay-run", ".forebay-run-2", ".forebay-run-3"};
+constexpr std::array possible_names{".forebay", ".forebay-run", ".forebay-run-2", ".forebay-run-3"};
 constexpr const char *plan_name = "plan.json", *sole_node_name = "sole-node";
 
 // Of another user it cannot be told.
@@ -92,18 +92,22 @@ bool is_control_directory(const std::string& path) {
 }
 
 std::optional<std::string> find_control_directory(const std::string& case_path) {
-  for (const char* name : control_names)
+  for (const char* name : possible_names)
     if (std::string path = join(case_path, name); is_control_directory(path)) return path;
   return std::nullopt;
 }
 
 }  // namespace
 
+std::vector<std::string> control_names() {
+  return {possible_names.begin(), possible_names.end()};
+}
+
 std::string control_directory(const std::string& case_path) {
   if (auto found = find_control_directory(case_path)) return *found;
-  for (const char* name : control_names)
+  for (const char* name : possible_names)
     if (std::string path = join(case_path, name); !name_exists(path)) return path;
-  return join(case_path, control_names.back());
+  return join(case_path, possible_names.back());
 }
 
 bool has_control_directory(const std::string& case_path) {

@@ -41,6 +41,8 @@ struct Plan {
 std::string to_json(const Plan& plan);
 Result<Plan> plan_from_json(const std::string& text);
 
+// What a control directory may be called.
+std::vector<std::string> control_names();
 // The control directory that the case has, or the one that it would get.
 std::string control_directory(const std::string& case_path);
 bool has_control_directory(const std::string& case_path);

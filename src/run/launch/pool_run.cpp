@@ -16,6 +16,7 @@
 #include "run/advice/commands.h"
 #include "run/contract/contract.h"
 #include "run/contract/text.h"
+#include "run/launch/watched.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
@@ -372,7 +373,8 @@ drain::DrainRequest drain_request(const PoolRun& run) {
           run.linked,
           run.devices,
           run.plan.settings.pool.budget.value_or(UINT64_MAX),
-          {run.plan.logs.begin(), run.plan.logs.end()}};
+          {run.plan.logs.begin(), run.plan.logs.end()},
+          watched_by(run)};
 }
 
 }  // namespace forebay::launch

@@ -236,6 +236,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
     return error(Code::bad_input, "no such program:", request.command.front(), "check its name and PATH");
   take_code_saturne(prepared.line, plan);
   strip_slashes(plan.settings.stage.direct);
+  strip_slashes(plan.settings.stage.watch);
   strip_slashes(plan.settings.drain.checkpoints);
   plan.launched = prepared.line.launched();
   plan.ranks = prepared.line.ranks.value_or(0);
@@ -259,6 +260,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
     return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);
   prepared.notices = notices_of(prepared.line, *facts, plan, absolute("."));
   if (auto checked = check_direct_directories(plan); !checked) return forward(checked);
+  if (auto checked = check_watched_directories(plan); !checked) return forward(checked);
   if (auto enough = check_budget(plan.settings.pool.budget, plan.ranks); !enough) return forward(enough);
   auto machine = node::observe();
   if (!machine) return forward(machine);

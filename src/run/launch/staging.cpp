@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "run/contract/text.h"
 #include "run/launch/kept_sets.h"
 #include "run/launch/several_nodes.h"
+#include "run/launch/watched.h"
 #include "run/openfoam/openfoam.h"
 #include "run/tree/links.h"
 #include "run/tree/own_copies.h"
@@ -22,17 +22,6 @@ namespace forebay::launch {
 namespace {
 
 using namespace std::chrono_literals;
-
-// What is copied rather than linked.
-bool copies(const Plan& plan, const std::string& path) {
-  return plan.copy_inputs || tree::matches_any(plan.settings.stage.copy, path);
-}
-
-// On a noexec mount a program can be started through a link to the case only.
-bool runs_programs(const std::string& directory) {
-  struct statvfs status {};
-  return ::statvfs(directory.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) == 0;
-}
 
 Result<tree::Inputs> inputs_of(const tree::StageRequest& request, const std::string& pool) {
   auto inputs = tree::list_inputs(request);
@@ -82,7 +71,7 @@ Status Staging::common() {
                              run_.tree(),
                              run_.lower(),
                              left_out,
-                             [&](const std::string& path) { return copies(plan_, path); },
+                             [&](const std::string& path) { return is_copied(plan_, path); },
                              plan_.settings.stage.threads};
   auto inputs = inputs_of(request, run_.home());
   if (!inputs) return forward(inputs);
@@ -120,7 +109,7 @@ Status Staging::rank(int rank, const std::string& pool) {
                              local,
                              run_.lower(),
                              {},
-                             [&](const std::string& path) { return copies(plan_, path); },
+                             [&](const std::string& path) { return is_copied(plan_, path); },
                              plan_.settings.stage.threads};
   std::vector<tree::Entry> entries;
   struct stat status {};

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -123,6 +124,10 @@ Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& r
 
 // Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.
 Status remove_published(SharedFiles& shared, const std::string& path, const Identity& expected, Clock& clock);
+
+// Whether a name on the case is one that only forebay gives: a temporary one, of whatever run, or that of a version
+// which this run kept beside another.
+bool is_name_of_forebay(std::string_view name, std::string_view run);
 
 // Temporary names lie beside the target and are ".fb-" and 16 hexadecimal digits, whatever the length of the target's
 // name. A new name at each call, so nobody can plant one and a stale one is never in the way. The digits tell which run

@@ -56,6 +56,10 @@ std::string temporary_name(const std::string& target, const std::string& run) {
   return join(parent_of(target), temporary_of(run, nonce));
 }
 
+bool is_name_of_forebay(std::string_view name, std::string_view run) {
+  return is_unpublished(name) || name.find(fmt::format(".forebay-{}", run)) != std::string_view::npos;
+}
+
 Status remove_temporary(SharedFiles& shared, const std::string& path) {
   if (!is_unpublished(name_of(path))) return error(Code::bad_input, "not a temporary name of forebay:", path);
   return parts::remove_all(shared, path);

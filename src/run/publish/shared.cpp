@@ -179,11 +179,11 @@ class CaseFiles final : public SharedFiles {
     return done(::fsync(directory->get()), "cannot sync directory", path);
   }
 
-  Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
+  Result<std::vector<DirectoryEntry>> list(const std::string& path, std::size_t at_most) override {
     const MayHang call(full(path));
     auto directory = open_directory(path);
     if (!directory) return forward(directory);
-    return list_directory(directory->get(), full(path));
+    return list_directory(directory->get(), full(path), at_most);
   }
 
   Status make_link(const std::string& target, const std::string& path) override {

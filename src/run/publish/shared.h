@@ -56,7 +56,8 @@ class SharedFiles {
   virtual Status finish_directory(const std::string& path, mode_t mode,
                                   std::optional<std::int64_t> mtime_ns = std::nullopt,
                                   std::optional<Owner> owner = std::nullopt) = 0;
-  virtual Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
+  // Where there are more than `at_most` it reads no further than it needs to know that.
+  virtual Result<std::vector<DirectoryEntry>> list(const std::string& path, std::size_t at_most = SIZE_MAX) = 0;
   virtual Status make_link(const std::string& target, const std::string& path) = 0;
   // A second name of a file; EPERM, EMLINK, EOPNOTSUPP or ENOSYS where the file system makes none.
   virtual Status make_hard_link(const std::string& from, const std::string& to) = 0;

@@ -158,6 +158,10 @@ const std::vector<KeyEntry>& entries() {
       {"stage.direct", [](Settings& s) -> Field { return &s.stage.direct; },
        "directories of the case, or patterns of them, that stay on the shared file system; made where they are "
        "missing"},
+      {"stage.watch", [](Settings& s) -> Field { return &s.stage.watch; },
+       "directories of the case, beside itself, system and constant, in which files that are new, changed or removed "
+       "are "
+       "shown to the running program"},
       {"drain.threads", [](Settings& s) -> Field { return &s.drain.threads; }, "parallel writers to the case, per node",
        1, 1024},
       {"drain.bandwidth", [](Settings& s) -> Field { return &s.drain.bandwidth; },

@@ -99,7 +99,8 @@ Status check(const Settings& settings) {
     return error(Code::bad_input, fmt::format("pool.low_water ({:g}) is not below pool.high_water ({:g})",
                                               settings.pool.low_water, settings.pool.high_water));
   for (const auto& [key, directories] :
-       {std::pair("drain.checkpoints", &settings.drain.checkpoints), std::pair("stage.direct", &settings.stage.direct)})
+       {std::pair("drain.checkpoints", &settings.drain.checkpoints), std::pair("stage.direct", &settings.stage.direct),
+        std::pair("stage.watch", &settings.stage.watch)})
     for (const std::string& directory : *directories)
       if (directory.starts_with('/') || has_parent_step(directory))
         return error(Code::bad_input, fmt::format("{}: {} does not lie in the case", key, printable(directory)), {},

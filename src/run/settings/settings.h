@@ -43,6 +43,7 @@ struct Settings {
     int threads = 4;
     std::vector<std::string> copy;    // patterns of files to copy instead of link
     std::vector<std::string> direct;  // directories, or patterns of them, that stay on the shared file system
+    std::vector<std::string> watch;   // directories in which new and removed files are shown to a running program
   } stage;
   struct Drain {
     int threads = 4;

@@ -1,6 +1,7 @@
 """Issue, "Faults": two runs on one case at once (second refuses), a name that already exists on the case, a case edited
 on the shared side during the run; design.md, "Users' data comes first": deletions come last, only after every drain."""
 
+import contextlib
 import os
 import time
 
@@ -21,6 +22,18 @@ class Edits(FaultyCase):
 
     def script(self, text):
         return ["sh", "-c", text]
+
+    def has(self, name, text):
+        """The program has written it, whatever the case has."""
+        with contextlib.suppress(OSError), open(os.path.join(*self.homes(), "tree", "case", name)) as file:
+            return file.read() == text
+
+    def start_with_result(self, then="sleep 2.5", options=(), fault=None):
+        """A run whose program has written `result`, which the case does not have."""
+        script = self.script("echo program > result; " + then)
+        process = self.start(script, ["--set", "drain.settle=1h", *options], fault)
+        wait_for(lambda: self.has("result", "program\n"), what="what the program writes")
+        return process
 
     def beside(self, directory, name):
         """Versions kept beside a name."""
@@ -58,8 +71,7 @@ class Conflicts(Edits):
 
     def test_a_file_made_on_the_shared_side_is_kept_and_so_is_the_runs(self):
         self.ranks = 0
-        process = self.start(self.script("sleep 2.5; echo program > result; sleep 1"), ["--set", "drain.settle=100ms"])
-        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        process = self.start_with_result()
         self.write("result", "user\n")
         self.assertEqual(self.finish(process), CONFLICT, self.output)
         self.assertEqual(self.read("result"), "user\n")
@@ -71,9 +83,9 @@ class Conflicts(Edits):
         self.ranks = 0
         self.write("setup", "original\n")
         process = self.start(
-            self.script("sleep 2.5; echo program >> setup"), ["--copy", "setup", "--set", "drain.settle=100ms"]
+            self.script("echo program >> setup; sleep 2.5"), ["--copy", "setup", "--set", "drain.settle=1h"]
         )
-        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        wait_for(lambda: self.has("setup", "original\nprogram\n"), what="what the program writes")
         self.write("setup", "user\n")
         self.assertEqual(self.finish(process), CONFLICT, self.output)
         self.assertEqual(self.read("setup"), "user\n")
@@ -90,16 +102,11 @@ class Conflicts(Edits):
         self.write("linked", "user\n")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertEqual((self.read("setup"), self.read("linked")), ("user\n", "user\n"))
-        self.assertIn("original", self.read("seen"))
+        self.assertEqual(self.read("seen"), "user\nuser\n")
 
     def test_conflict_and_undrained_together_keep_what_is_only_local(self):
         self.ranks = 0
-        process = self.start(
-            self.script("sleep 2.5; echo program > result; sleep 1; echo late > late"),
-            ["--set", "drain.settle=100ms", "--patience", "2s"],
-            fault="",
-        )
-        wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
+        process = self.start_with_result("sleep 4; echo late > late", ["--patience", "2s"], fault="")
         self.write("result", "user\n")
         wait_for(lambda: self.beside("", "result"), what="the version kept beside")
         self.set_fault("fsync:EIO")

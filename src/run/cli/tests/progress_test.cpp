@@ -148,6 +148,20 @@ TEST(Progress, ALineIsCutToTheTerminalsWidth) {
   EXPECT_EQ(seen, "\r\033[Kforebay: 0123456789");
 }
 
+TEST(Progress, AConflictIsToldOnceAndWhileTheProgramWorks) {
+  launch::NodeReport node = node_in(launch::Phase::running);
+  node.drain.messages = {"changed on the case during the run: STOP"};
+  const std::string seen = on_a_file([&] {
+    HandClock clock;
+    Progress progress(false, clock);
+    progress.show(std::vector{node});
+    node.drain.trouble = Code::conflict;
+    progress.show(std::vector{node});
+    progress.show(std::vector{node});
+  });
+  EXPECT_EQ(seen, "forebay: changed on the case during the run: STOP\n");
+}
+
 TEST(Progress, QuietSaysNothingAnywhere) {
   const auto draw = [] {
     HandClock clock;

@@ -84,8 +84,8 @@ class FaultyFiles final : public SharedFiles {
                           std::optional<Owner> owner) override {
     return through("finish_directory", path, [&] { return real_.finish_directory(path, mode, mtime_ns, owner); });
   }
-  Result<std::vector<DirectoryEntry>> list(const std::string& path) override {
-    return through("list", path, [&] { return real_.list(path); });
+  Result<std::vector<DirectoryEntry>> list(const std::string& path, std::size_t at_most) override {
+    return through("list", path, [&] { return real_.list(path, at_most); });
   }
   Status make_link(const std::string& target, const std::string& path) override {
     return through("make_link", path, [&] { return real_.make_link(target, path); });

@@ -1,0 +1,63 @@
+// Control files: what somebody puts on the case, changes or removes there while the program works reaches the program.
+// What the case holds is told by looks of another thread (run/control/control.h). Private to the room.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "run/control/control.h"
+#include "run/drain/run.h"
+
+namespace forebay::drain {
+
+struct ControlFiles {
+  Run& run;
+  Observation& seen;
+  Work& work;
+
+  // On the node of rank 0; on others as often as files grow on the case.
+  static constexpr std::chrono::milliseconds pace{1000};
+  // A look that began earlier says nothing: what the run did meanwhile is not remembered for so long.
+  static constexpr std::chrono::seconds oldest_look{30};
+  static constexpr std::size_t many_touched = 10'000;
+  // A file is copied again after so many times what its copy took.
+  static constexpr int pause_per_copy = 10;
+
+  bool has_failed = false;
+  std::string aside = {};  // where what is to be shown lies before
+  std::optional<control::Look> look = {};
+  std::vector<control::Ready> ready = {};
+  std::set<std::string> under_way = {};                      // what the thread makes ready
+  std::map<std::string, Identity> refused = {};              // what cannot be shown, as it was
+  std::map<std::string, Clock::time_point> not_before = {};  // what was copied, and when it may be again
+  // Edits that links to the case show by themselves: where a copy takes a link's place they are no news.
+  std::map<std::string, Identity> seen_through_links = {};
+  // Last, so that the thread ends before anything that it uses.
+  std::unique_ptr<control::Lookout> lookout = {};
+
+  // To be called now and then while the program works. True: act(), when all events have been read.
+  bool take_news();
+  void act();
+  void finish();
+
+ private:
+  bool begin();
+  void remove_removed();
+  void decide(const control::Look& found);
+  control::Here here(const std::string& path, const std::optional<Known>& known) const;
+  bool is_moving(const std::string& path, Clock::time_point since) const;
+  void forget_pending(const std::string& path);
+  // False: that is known at the next look only.
+  bool consider(const std::string& path, const std::optional<control::OnCase>& there, Clock::time_point since,
+                std::vector<control::Wish>& wishes);
+  void put(const control::Ready& made);
+  bool show(const control::Ready& made, control::Here before);
+  bool take(const control::Ready& made, control::Here before);
+  void record(const control::Ready& made);
+};
+
+}  // namespace forebay::drain
