@@ -93,6 +93,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   set("FOREBAY_STAGE_THREADS", "7");
   set("FOREBAY_STAGE_COPY", "constant/*:system/*");
   set("FOREBAY_STAGE_DIRECT", "logs");
+  set("FOREBAY_STAGE_WATCH", "settings");
   set("FOREBAY_DRAIN_THREADS", "8");
   set("FOREBAY_DRAIN_BANDWIDTH", "100M");
   set("FOREBAY_DRAIN_WHEN", "end");
@@ -116,6 +117,7 @@ TEST_F(Files, every_key_can_be_set_by_its_environment_variable) {
   EXPECT_EQ(loaded->stage.threads, 7);
   EXPECT_EQ(loaded->stage.copy, (std::vector<std::string>{"constant/*", "system/*"}));
   EXPECT_EQ(loaded->stage.direct, std::vector<std::string>{"logs"});
+  EXPECT_EQ(loaded->stage.watch, std::vector<std::string>{"settings"});
   EXPECT_EQ(loaded->drain.threads, 8);
   EXPECT_EQ(loaded->drain.bandwidth, 100'000'000u);
   EXPECT_EQ(loaded->drain.when, DrainWhen::end);
