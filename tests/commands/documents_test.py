@@ -182,6 +182,8 @@ class DocumentsTest(commandcase.CommandCase):
         expected, message, path = 0, "", None
         if words[1] in OF_ALL_CASES and "--case" not in words:
             command += f" --case {self.case}"
+        if words[1] == "stop":  # it has understood its words when it looks for a run; watch/stop has one
+            expected, message = 2, "no run of forebay works on this case"
         if words[1] == "clean" and "--yes" not in words:
             command += " --yes"  # there is nobody who could be asked
         if words[1] == "bench":
