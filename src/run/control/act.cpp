@@ -1,6 +1,8 @@
 // What is to be done about a name, by what the case, the ledger and the tree have under it.
 #include "run/control/control.h"
 
+#include "run/tree/links.h"
+
 namespace forebay::control {
 
 bool is_as_known(const OnCase& there, const drain::Known& known) {
@@ -20,6 +22,11 @@ Act act_on_absence(const drain::Known& known, Here here) {
 }
 
 }  // namespace
+
+bool leads_out(const std::string& path, const OnCase& there) {
+  return there.kind == OnCase::Kind::link &&
+         (there.target.starts_with('/') || tree::leads_out(parent_of(path), there.target));
+}
 
 Act act_on(const std::optional<OnCase>& there, const std::optional<drain::Known>& known, Here here, bool brought) {
   if (!there) return known ? act_on_absence(*known, here) : Act::none;

@@ -166,7 +166,7 @@ bool ControlFiles::consider(const std::string& path, const std::optional<OnCase>
     if (under_way.contains(std::string(at))) return false;
   if (work.not_carried.given_up.contains(path)) return true;
   if (work.checkpoints.containing(path) != nullptr) return true;
-  if (there && run.request.logs.contains(there->identity.inode)) return true;
+  if (there && (control::leads_out(path, *there) || run.request.logs.contains(there->identity.inode))) return true;
   if (is_moving(path, since)) return false;
   const auto pause = not_before.find(path);
   if (there && pause != not_before.end() && run.clock.now() < pause->second) return false;

@@ -2,6 +2,7 @@
 #include "base/pulse.h"
 #include "base/shell.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -120,16 +121,17 @@ Status make_control_directory(const Plan& plan) {
   if (::mkdir(temporary.c_str(), 0700) != 0)
     return errno_error("cannot write to the case: cannot make", temporary,
                        "results could not be brought home; check the permissions and the space of the file system");
-  auto written = replace_file(join(temporary, request_name), "");
-  if (written) written = replace_file(join(temporary, plan_name), to_json(plan));
-  if (!written) {
+  const auto request = open_file(join(temporary, request_name), O_WRONLY | O_CREAT | O_EXCL);  // with nothing in it
+  if (auto written = request ? replace_file(join(temporary, plan_name), to_json(plan)) : Status(forward(request));
+      !written) {
     (void)remove_tree(temporary);
     return written;
   }
   const std::string directory = control_directory(plan.case_path);
   // No directory with anything in it is replaced by a rename.
-  if (has_control_directory(plan.case_path) || ::rename(temporary.c_str(), directory.c_str()) != 0) {
-    const int reason = has_control_directory(plan.case_path) ? EEXIST : errno;
+  const bool is_there = has_control_directory(plan.case_path);
+  if (is_there || ::rename(temporary.c_str(), directory.c_str()) != 0) {
+    const int failure = errno, reason = is_there || has_control_directory(plan.case_path) ? EEXIST : failure;
     (void)remove_tree(temporary);
     errno = reason;
     if (errno != EEXIST && errno != ENOTEMPTY)

@@ -220,7 +220,9 @@ bool holds_nothing(const std::string& home) {
 // What describes a run goes from its pool only after the journal and the tree.
 UnreadableRun unreadable_run(const std::string& home, Error failure) {
   std::string tree = join(home, "tree");
-  const auto inside = list_directory(tree);
+  auto inside = list_directory(tree);
+  // The case, and beside it perhaps what was made ready for it.
+  if (inside) std::erase_if(*inside, [](const DirectoryEntry& each) { return each.name.starts_with(".fb-"); });
   if (failure.errno_value != ENOENT || !name_exists(join(home, "journal")) || !inside || inside->empty())
     return {home, std::move(failure)};
   if (inside->size() == 1) tree = join(tree, inside->front().name);

@@ -244,7 +244,7 @@ class Standstill(OneProcess):
         line, when = said[0]
         self.assertRegex(
             line,
-            re.escape(f"waits for room in its pool: {self.pool} holds ") + r".* of 3.00 MB; \d+ units? (is|are) to",
+            re.escape(f"waits for room in its pool: {self.pool} holds ") + r".* of 3.00 MB; \d+ entr(y is|ies are) to",
         )
         self.assertLess(when, seconds, line)
         self.assertEqual(len(said), 1, said)

@@ -57,11 +57,11 @@ class Faults(FaultyCase):
         self.assert_nothing_left()
 
     def test_names_that_cannot_be_made_now_and_then_are_made_later(self):
-        self.assertEqual(
-            self.run_with("rename:EIO:after=2:count=4,mkdir:EIO:after=4:count=3,open:EIO:after=40:count=6"),
-            0,
-            self.output,
-        )
+        process = self.start(self.solver("-steps", 6, "-delay", 60), ["--patience", "30s"], fault="")
+        self.solvers()
+        wait_for(self.completed, what="the first files")
+        self.set_fault("rename:EIO:after=2:count=4,mkdir:EIO:after=4:count=3,open:EIO:after=10:count=6")
+        self.assertEqual(self.finish(process), 0, self.output)
         self.assert_all_home()
         self.assert_nothing_left()
 

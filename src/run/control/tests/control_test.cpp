@@ -47,6 +47,14 @@ TEST(ActTest, WhatIsNewOnTheCaseIsShown) {
   EXPECT_EQ(act_on(directory, std::nullopt, Here::nothing, false), Act::show);
 }
 
+TEST(ActTest, LinksThatLeadOutOfTheCaseAreKnown) {
+  const auto link_to = [](const char* target) { return OnCase{.kind = OnCase::Kind::link, .target = target}; };
+  EXPECT_FALSE(leads_out("system/STOP", link_to("../other")));
+  EXPECT_TRUE(leads_out("system/STOP", link_to("../../other")));
+  EXPECT_TRUE(leads_out("STOP", link_to("/etc/passwd")));
+  EXPECT_FALSE(leads_out("STOP", file(1)));
+}
+
 TEST(ActTest, WhatTheDrainPutThereIsNoNews) {
   for (const Here here : {Here::same, Here::other, Here::link})
     EXPECT_EQ(act_on(file(1), carried(file(1)), here, false), Act::none);
