@@ -412,13 +412,14 @@ void Mover::drop(const std::set<std::uint64_t>& tickets) {
   const std::lock_guard lock(state_->mutex);
   Units& units = state_->units;
   units.dropped.insert(tickets.begin(), tickets.end());
-  const auto waits =
-      std::ranges::stable_partition(units.queue, [&](const Order& order) { return !tickets.contains(order.ticket); });
-  for (Order& order : waits) {
-    if (order.attempts == 0) order.last_error = was_dropped();
-    units.ended.push_back(std::move(order));
+  // (The one of std::ranges is more than clang 14 can make of this library.)
+  const auto waits = std::stable_partition(units.queue.begin(), units.queue.end(),
+                                           [&](const Order& order) { return !tickets.contains(order.ticket); });
+  for (auto order = waits; order != units.queue.end(); ++order) {
+    if (order->attempts == 0) order->last_error = was_dropped();
+    units.ended.push_back(std::move(*order));
   }
-  units.queue.erase(waits.begin(), waits.end());
+  units.queue.erase(waits, units.queue.end());
   for (auto at = units.retries.begin(); at != units.retries.end();) {
     if (!tickets.contains(at->second.ticket)) {
       ++at;
