@@ -411,8 +411,8 @@ void End::remove_deleted() {
   }
   // What names others goes before them.
   std::vector<std::string> going(deleted.begin(), deleted.end());
-  std::ranges::stable_partition(going, [&](const std::string& path) { return names_others(path); });
-  std::ranges::stable_partition(going, [&](const std::string& path) {
+  std::stable_partition(going.begin(), going.end(), [&](const std::string& path) { return names_others(path); });
+  std::stable_partition(going.begin(), going.end(), [&](const std::string& path) {
     const auto known = run.ledger.find(path);
     return known && !known->link_target.empty();
   });
