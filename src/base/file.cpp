@@ -135,6 +135,20 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   }
 }
 
+Result<std::string> read_part(int fd, std::uint64_t offset, std::size_t length, const std::string& path_for_errors) {
+  std::string bytes(length, '\0');
+  std::size_t have = 0;
+  while (have < length) {
+    const ssize_t got = ::pread(fd, bytes.data() + have, length - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("cannot read", path_for_errors);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
 Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());

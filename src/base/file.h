@@ -87,6 +87,8 @@ Result<Descriptor> open_file_at(int directory, const std::string& path, int flag
 // All of a small file (no more than `limit` bytes, else an error: nothing from outside makes us allocate without
 // bound).
 Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{64} << 20);
+// The bytes [offset, offset + length) of an open file, fewer at its end, continuing after short reads and EINTR.
+Result<std::string> read_part(int fd, std::uint64_t offset, std::size_t length, const std::string& path_for_errors);
 // Writes every byte, continuing after short writes and EINTR.
 Status write_all(int fd, std::span<const std::byte> bytes, const std::string& path_for_errors);
 Status write_all(int fd, std::string_view bytes, const std::string& path_for_errors);

@@ -19,17 +19,8 @@ constexpr std::size_t most_held = std::size_t{1} << 20;
 std::optional<std::string> beginning_of(const std::string& local, std::size_t most) {
   const auto file = open_unlinked(local, O_RDONLY | O_NONBLOCK | O_NOATIME);
   if (!file) return std::nullopt;
-  std::string content(most, '\0');
-  std::size_t size = 0;
-  while (size < most) {
-    const ssize_t got = ::read(file->get(), content.data() + size, most - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  content.resize(size);
-  return content;
+  auto content = read_part(file->get(), 0, most, local);
+  return content ? std::optional(std::move(*content)) : std::nullopt;
 }
 
 }  // namespace

@@ -23,11 +23,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
 Result<std::string> text_of(const Descriptor& file, const std::string& path, std::size_t size) {
   if (size > most_bytes) return error(Code::bad_input, "too large to be changed:", path);
-  std::string text(size, '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
-  if (got < 0) return errno_error("cannot read", path);
-  text.resize(static_cast<std::size_t>(got));
-  return text;
+  return read_part(file.get(), 0, size, path);
 }
 
 Result<drain::CaseFile> file_of_case(int control_directory, const std::string& path) {

@@ -36,17 +36,7 @@ struct Part {
 Result<std::string> read_range(const std::string& path, std::uint64_t offset, std::size_t length) {
   auto file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NOATIME | O_NONBLOCK);
   if (!file) return forward(file);
-  std::string bytes(length, '\0');
-  std::size_t have = 0;
-  while (have < length) {
-    const ssize_t got = ::pread(file->get(), bytes.data() + have, length - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno_error("cannot read", path);
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
+  return read_part(file->get(), offset, length, path);
 }
 
 Result<bool> same_content(const Part& a, const Part& b) {

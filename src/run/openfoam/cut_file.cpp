@@ -21,21 +21,6 @@ namespace {
 // A header ends within the first, a closing line begins within the last bytes.
 constexpr std::size_t head_bytes = 8192, tail_bytes = 256;
 
-// Up to `size` bytes from `offset` on; nullopt where the file cannot be read.
-std::optional<std::string> read_at(int file, off_t offset, std::size_t size) {
-  std::string text(size, '\0');
-  std::size_t have = 0;
-  while (have < size) {
-    const ssize_t got = ::pread(file, text.data() + have, size - have, offset + static_cast<off_t>(have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  text.resize(have);
-  return text;
-}
-
 // The first and the last bytes of a file's content.
 struct Ends {
   std::string head, tail;
@@ -72,9 +57,9 @@ bool ends_with_closing_line(std::string_view tail) {
 }
 
 // "\n\n// Processor<i>\n\n<count>\n(<count bytes>)", one after the other from `offset` on.
-bool has_blocks(int file, off_t offset, int blocks) {
+bool has_blocks(int file, std::uint64_t offset, int blocks) {
   for (int block = 0;; ++block) {
-    const auto text = read_at(file, offset, tail_bytes);
+    const auto text = read_part(file, offset, tail_bytes, {});
     if (!text) return false;
     if (text->find_first_not_of(" \t\r\n") == std::string::npos) return block > 0 && (blocks == 0 || block == blocks);
     const std::size_t name = text->find("// Processor");
@@ -88,8 +73,8 @@ bool has_blocks(int file, off_t offset, int blocks) {
     while (!count.empty() && std::isspace(static_cast<unsigned char>(count.back())) != 0) count.remove_suffix(1);
     const auto bytes = parse_integer(count);
     if (!bytes || *bytes < 0) return false;
-    offset += static_cast<off_t>(bracket) + 1 + static_cast<off_t>(*bytes);
-    const auto closing = read_at(file, offset, 1);
+    offset += bracket + 1 + static_cast<std::uint64_t>(*bytes);
+    const auto closing = read_part(file, offset, 1, {});
     if (!closing || *closing != ")") return false;
     ++offset;
   }
@@ -111,8 +96,9 @@ Ending ending_of(const std::string& path, int blocks) {
     ends = std::move(*found);
     if (ends.head.empty()) return Ending::empty;
   } else {
-    auto head = read_at(file->get(), 0, head_bytes);
-    auto tail = read_at(file->get(), std::max<off_t>(0, status.st_size - static_cast<off_t>(tail_bytes)), tail_bytes);
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    auto head = read_part(file->get(), 0, head_bytes, path);
+    auto tail = read_part(file->get(), size - std::min<std::uint64_t>(size, tail_bytes), tail_bytes, path);
     if (!head || !tail) return Ending::torn;
     ends = {std::move(*head), std::move(*tail)};
   }
