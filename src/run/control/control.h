@@ -84,7 +84,8 @@ enum class Act {
 // `there`: on the case, nullopt: nothing. `known`: what the ledger says of the name. `brought`: it was shown while the
 // program worked. What only the drain put there, is about to carry, or is about to remove, is left alone.
 Act act_on(const std::optional<OnCase>& there, const std::optional<drain::Known>& known, Here here, bool brought);
-// A link that leads out of the case: it is not shown, or what the program writes under its name would go there.
+// By its text a link leads out of the case, or is absolute. It is not shown: what the program writes under its name
+// would go there.
 bool leads_out(const std::string& path, const OnCase& there);
 // The case has what the ledger says, but for its mode.
 bool is_as_known(const OnCase& there, const drain::Known& known);

@@ -62,7 +62,7 @@ void End::bring_beside() {
   const auto entries = list_directory(above);
   for (const DirectoryEntry& entry : entries ? *entries : std::vector<DirectoryEntry>()) {
     const std::string local = join(above, entry.name);
-    const bool is_ours = local == tree || entry.name.starts_with(".fb-") ||
+    const bool is_ours = local == tree || entry.name.starts_with(tree::beside_prefix) ||
                          (entry.type == DT_LNK && read_link(local).value_or("") == join(shared_path, entry.name));
     if (is_ours || (entry.type != DT_REG && entry.type != DT_DIR && entry.type != DT_LNK)) continue;
     const auto shared = open_shared(shared_path);

@@ -44,7 +44,7 @@ bool ControlFiles::begin() {
   if (lookout) return true;
   if (has_failed || run.request.control.directories.empty() || run.roots.empty() || !seen.watcher) return false;
   has_failed = true;
-  aside = join(parent_of(run.roots.front().local), ".fb-control");
+  aside = join(parent_of(run.roots.front().local), std::string(tree::beside_prefix) + "control");
   auto files = open_shared(run.request.case_path, Resolve::by_kernel, std::nullopt, run.request.linked);
   const auto signal = std::make_shared<Descriptor>(::fcntl(work.outcomes.descriptor(), F_DUPFD_CLOEXEC, 0));
   const Status made = make_private_directory(aside);

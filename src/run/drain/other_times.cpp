@@ -32,15 +32,14 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 }  // namespace
 
 std::optional<std::string> OtherTimes::directory_of(const std::string& path) const {
-  constexpr std::string_view prefix = "processor";
   const std::size_t slash = path.find('/');
-  if (slash == std::string::npos || !path.starts_with(prefix)) return std::nullopt;
+  if (slash == std::string::npos) return std::nullopt;
+  const std::string_view holder = std::string_view(path).substr(0, slash);
+  const auto rank = openfoam::processor_of(holder);
+  if (rank ? seen.serves(*rank) : !openfoam::group_of(holder)) return std::nullopt;
   const std::size_t end = std::min(path.find('/', slash + 1), path.size());
   const std::string directory = path.substr(0, end);
   if (!openfoam::is_time_name(std::string(name_of(directory))) || in_pieces.contains(directory)) return std::nullopt;
-  const auto time = openfoam::time_path(path);
-  const std::string_view number = std::string_view(path).substr(prefix.size(), slash - prefix.size());
-  if (time ? seen.serves(time->rank) : !number.starts_with('s')) return std::nullopt;
   if (run.ledger.find(directory)) return std::nullopt;
   return directory;
 }

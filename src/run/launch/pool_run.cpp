@@ -222,7 +222,8 @@ UnreadableRun unreadable_run(const std::string& home, Error failure) {
   std::string tree = join(home, "tree");
   auto inside = list_directory(tree);
   // The case, and beside it perhaps what was made ready for it.
-  if (inside) std::erase_if(*inside, [](const DirectoryEntry& each) { return each.name.starts_with(".fb-"); });
+  if (inside)
+    std::erase_if(*inside, [](const DirectoryEntry& each) { return each.name.starts_with(tree::beside_prefix); });
   if (failure.errno_value != ENOENT || !name_exists(join(home, "journal")) || !inside || inside->empty())
     return {home, std::move(failure)};
   if (inside->size() == 1) tree = join(tree, inside->front().name);

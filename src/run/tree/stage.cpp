@@ -176,7 +176,7 @@ std::string local_path(const StageRequest& request, const Entry& entry) {
 }
 
 std::string temporary_path(const StageRequest& request, const Entry& entry) {
-  return join(parent_of(request.local_root), ".fb-" + hex(checksum(entry.path)));
+  return join(parent_of(request.local_root), std::string(beside_prefix) + hex(checksum(entry.path)));
 }
 
 Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& progress) {

@@ -19,6 +19,9 @@
 
 namespace forebay::tree {
 
+// So begins the name of what forebay makes ready beside a local tree.
+inline constexpr std::string_view beside_prefix = ".fb-";
+
 enum class Kind {
   directory,  // made
   link,       // a regular file of the case, or a directory that may not be read, as a symbolic link to <lower>/<path>
