@@ -86,7 +86,7 @@ class Away(FaultyCase):
         process = self.start(
             ["sh", "-c", "echo 1 > out; sleep 1.5; echo 2 > late"], [*options, "--patience", "3s"], fault
         )
-        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.wait_for_output()
         change()
         began = time.monotonic()
         status = self.finish(process, 40)

@@ -64,7 +64,7 @@ class Frozen(Hanging):
 
     def hang(self, *options):
         process = self.start(["sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"], options)
-        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.wait_for_output()
         self.freeze(True)
         return process
 
@@ -89,7 +89,7 @@ class Frozen(Hanging):
         process = self.start(
             ["mpirun", "-n", "1", "--oversubscribe", "sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"]
         )
-        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+        self.wait_for_output()
         self.freeze(True)
         self.assertEqual(self.end(process, 15), UNDRAINED)
         self.assertIn("has not answered for 1 s (drain.patience), at " + self.case, self.output)
@@ -126,11 +126,7 @@ class Mute(Hanging):
         super().tearDown()
 
     def test_commands_say_that_it_does_not_answer(self):
-        process = self.start(["sh", "-c", "echo 1 > out; sleep 60"], ["--drain-when", "end"])
-        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
-        self.kill_tree(process.pid)
-        self.kill_left_overs()
-        process.wait()
+        self.leave_dead_run()
         self.server = DeadServer(self.case)  # in the case's place
         self.server.stop()
         of_case = ["--case", self.case, "--pool", self.pool]

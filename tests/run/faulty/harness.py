@@ -157,6 +157,18 @@ class FaultyCase(unittest.TestCase):
         self.started.append(process)
         return process
 
+    def wait_for_output(self):
+        """Until the program has made its file `out`."""
+        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
+
+    def leave_dead_run(self):
+        """All of a run is killed when its program has made a file that the case does not have."""
+        process = self.start(["sh", "-c", "echo 1 > out; sleep 60"], ["--drain-when", "end"])
+        self.wait_for_output()
+        self.kill_tree(process.pid)
+        self.kill_left_overs()
+        process.wait()
+
     def finish(self, process, seconds=60):
         try:
             self.output, _ = process.communicate(timeout=seconds)

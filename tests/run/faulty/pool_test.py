@@ -83,11 +83,7 @@ class NotMounted(FaultyCase):
         self.mount_pool()
 
     def test_it_is_told_with_a_command_that_works_when_it_is_mounted_again(self):
-        process = self.start(["sh", "-c", "echo 1 > out; sleep 60"], ["--drain-when", "end"])
-        wait_for(lambda: self.homes() and os.path.exists(os.path.join(self.homes()[0], "tree/case/out")), what="a file")
-        self.kill_tree(process.pid)
-        self.kill_left_overs()
-        process.wait()
+        self.leave_dead_run()
         # The kernel lets a mount go a moment after the last process of the namespace that had it has ended.
         wait_for(lambda: subprocess.run(["umount", self.pool]).returncode == 0, what="the pool to be unmounted")
         self.mounts.remove(self.pool)
