@@ -109,7 +109,8 @@ void add_run(CLI::App& app, int& exit_status) {
            "case itself, system and constant");
   add_list(
       *command, "--checkpoint", options->checkpoints, "DIR",
-      "directory of the case whose files are one state that the program overwrites: the case always has a whole one");
+      "directory of the case whose files are one state that the program overwrites: only whole ones reach the case "
+      "while it works");
   const auto setting = [&](const std::string& flag, const std::string& key, const std::string& meaning) {
     add_setting(*command, options->given, flag, key, meaning);
   };

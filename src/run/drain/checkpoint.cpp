@@ -1,172 +1,88 @@
 #include "run/drain/checkpoint.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
-
-#include "run/drain/drain.h"
+#include <cerrno>
+#include <utility>
 
 namespace forebay::drain {
-namespace {
 
-// Keep knows files by rank and time: the versions of a checkpoint are the times of an undecomposed case.
-constexpr int no_rank = -1;
-
-std::string name(int version) {
-  return std::to_string(version);
+std::uint64_t checksum_of(const Marks& marks) {
+  std::string text;
+  for (const auto& [file, mark] : marks)
+    text += fmt::format("{} {} {} {:o} {}\n", mark.inode, mark.size, mark.mtime_ns, mark.mode, file);
+  return checksum(text);
 }
 
-}  // namespace
-
-Status Checkpoint::open(const std::string& aside, std::optional<int> whole, std::optional<int> home) {
-  whole_ = whole;
-  home_ = home;
-  current_.number = whole.value_or(0) + 1;
-  return keep_.add_rank(no_rank, aside);
-}
-
-void Checkpoint::made(const std::string& file) {
-  if (current_.written.contains(file) || is_whole(current_)) begin();
-  forget(file);
-  current_.open.insert(file);
-}
-
-// With several ranks on a file, each closing is told; the last one counts (is_sealed).
-Status Checkpoint::closed(const std::string& file, const std::string& local, Time now) {
-  if (is_whole(current_)) begin();
-  current_.open.erase(file);
-  last_event_ = now;
-  const auto kept = keep_.add(no_rank, name(current_.number), file, local);
-  if (!kept) {
-    current_.suspect.insert(file);
-    return forward(kept);
-  }
-  if (!*kept) return {};  // removed since: that will be told
-  current_.inherited.erase(file);
-  current_.written.insert(file);
-  current_.unsure[file] = 0;
-  current_.vouched = false;
-  if (!doubtful_since_) doubtful_since_ = now;
-  return {};
-}
-
-// While another file is open, what goes is a file of the writing itself (Open MPI tries locks on one), else it is the
-// end of the version.
-void Checkpoint::removed(const std::string& file) {
-  if (current_.open.empty() && (current_.written.contains(file) || is_whole(current_))) begin();
-  forget(file);
-}
-
-// What was linked before the events were read, and was not told of in them, bears its name still.
-void Checkpoint::all_handled() {
-  for (Version* version : {&current_, waiting_ ? &*waiting_ : nullptr}) {
-    if (version == nullptr) continue;
-    for (auto at = version->unsure.begin(); at != version->unsure.end();)
-      at = ++at->second > 1 ? version->unsure.erase(at) : std::next(at);
-  }
-}
-
-bool Checkpoint::is_unsure() const {
-  return !current_.unsure.empty() || (waiting_ && !waiting_->unsure.empty());
-}
-
-void Checkpoint::distrust() {
-  current_.suspect.insert(current_.open.begin(), current_.open.end());
-  for (const auto& [file, batches] : current_.unsure) current_.suspect.insert(file);
-}
-
-void Checkpoint::lose_track() {
-  lost_track_ = true;
-  waiting_.reset();
-}
-
-void Checkpoint::let_go(const std::string& file) {
-  keep_.remove(no_rank, name(current_.number), file);
-  current_.inherited.erase(file);
-  current_.written.erase(file);
-}
-
-// The name stands for another file from now on, or for none.
-void Checkpoint::forget(const std::string& file) {
-  if (waiting_ && waiting_->unsure.contains(file)) waiting_.reset();
-  keep_.remove(no_rank, name(current_.number), file);
-  for (auto* files : {&current_.open, &current_.written, &current_.inherited, &current_.suspect}) files->erase(file);
-  current_.unsure.erase(file);
-}
-
-// The program goes on to the next version. The one that it leaves stays where it may be whole.
-void Checkpoint::begin() {
-  Version next;
-  next.number = current_.number + 1;
-  for (const auto* files : {&current_.written, &current_.inherited})
-    for (const std::string& file : *files) {
-      const auto kept = keep_.add(no_rank, name(next.number), file, keep_.path(no_rank, name(current_.number), file));
-      (kept && *kept ? next.inherited : next.suspect).insert(file);
-    }
-  next.open = current_.open;
-  next.unsure = current_.unsure;
-  next.suspect.insert(current_.suspect.begin(), current_.suspect.end());
-  if (!is_whole(current_) && is_finished(current_)) waiting_ = std::move(current_);
-  current_ = std::move(next);
-  release();
-}
-
-bool Checkpoint::is_finished(const Version& version) const {
-  return !lost_track_ && version.open.empty() && version.suspect.empty() && !version.written.empty();
-}
-
-bool Checkpoint::has_all_that_change(const Version& version) const {
-  return !changing_.empty() && std::ranges::includes(version.written, changing_);
-}
-
-bool Checkpoint::is_sealed(const Version& version) const {
-  return std::ranges::all_of(version.written, [&](const std::string& file) {
-    struct stat status {};
-    const std::string kept = keep_.path(no_rank, name(version.number), file);
-    return ::lstat(kept.c_str(), &status) == 0 && (!S_ISREG(status.st_mode) || drain::is_sealed(kept));
-  });
-}
-
-bool Checkpoint::takes_doubt(Time now, std::chrono::milliseconds after) {
-  const bool waits =
-      (waiting_ && !waiting_->vouched) || (!is_whole(current_) && is_finished(current_) && !current_.vouched);
-  if (!waits || !doubtful_since_ || now - *doubtful_since_ < after) return false;
-  doubtful_since_ = now;
+bool Checkpoint::is_to_be_looked_at(Time now, Clock::duration interval) {
+  if (now < next_look_) return false;
+  next_look_ = now + interval;
   return true;
 }
 
-void Checkpoint::vouch() {
-  if (waiting_) waiting_->vouched = true;
-  current_.vouched = true;
-}
-
-std::optional<int> Checkpoint::newly_whole(Time now, std::chrono::milliseconds quiet) {
-  const auto before = whole_;
-  if (waiting_ && waiting_->vouched && waiting_->unsure.empty()) {
-    if (is_sealed(*waiting_)) becomes_whole(*waiting_);
-    waiting_.reset();
+// A version has a file that is new: what the program only removes from, it may be about to write again.
+void Checkpoint::looked(std::optional<Marks> found, const std::string& local) {
+  if (found && !cut_.empty()) {
+    std::set<Birth> still_cut;
+    for (const auto& [file, mark] : *found)
+      if (const Birth birth = birth_of(join(local, file)); cut_.contains(birth)) still_cut.insert(birth);
+    cut_ = std::move(still_cut);
   }
-  if (!is_whole(current_) && is_finished(current_) && current_.vouched && current_.unsure.empty() &&
-      (has_all_that_change(current_) || now - last_event_ >= quiet) && is_sealed(current_))
-    becomes_whole(current_);
-  if (whole_ == before) return std::nullopt;
+  if (found && (!cut_.empty() || std::ranges::all_of(*found, [&](const auto& each) { return is_held(each); })))
+    found.reset();
+  found_twice_ = is_doubtful_ = found && found == last_;
+  last_ = std::move(found);
+}
+
+Checkpoint::Birth Checkpoint::birth_of(const std::string& local) {
+  struct statx status {};
+  if (::statx(AT_FDCWD, local.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) return {};
+  return {status.stx_ino, std::int64_t{status.stx_btime.tv_sec} * 1'000'000'000 + status.stx_btime.tv_nsec};
+}
+
+void Checkpoint::distrust(const Marks& there, const std::string& local) {
+  for (const auto& each : there)
+    if (!is_held(each)) cut_.insert(birth_of(join(local, each.first)));
+}
+
+// By the newest version, or the case.
+bool Checkpoint::is_held(const Marks::value_type& file) const {
+  const auto held = marks_.find(file.first);
+  return file.second == LocalMark{} || (held != marks_.end() && held->second == file.second);
+}
+
+bool Checkpoint::takes_doubt() {
+  return std::exchange(is_doubtful_, false);
+}
+
+std::string Checkpoint::directory(int version) const {
+  return join(aside_, std::to_string(version));
+}
+
+Status Checkpoint::keep(const std::string& local) {
+  const std::string kept = directory(next());
+  if (auto removed = remove_tree(kept); !removed) return removed;
+  if (auto made = make_private_directory(kept); !made) return made;
+  kept_.insert(next());
+  for (const auto& [file, mark] : last_look()) {
+    const std::string path = join(kept, file);
+    if (auto made = make_private_directory(std::string(parent_of(path))); !made) return made;
+    if (::linkat(AT_FDCWD, join(local, file).c_str(), AT_FDCWD, path.c_str(), 0) != 0 && errno != ENOENT)
+      return errno_error("cannot keep a link to", join(local, file));
+  }
+  return {};
+}
+
+int Checkpoint::becomes_whole() {
+  whole_ = next();
+  marks_ = *last_;
+  found_twice_ = false;
   release();
-  return whole_;
-}
-
-void Checkpoint::becomes_whole(const Version& version) {
-  if (whole_) changing_.insert(version.written.begin(), version.written.end());
-  whole_ = version.number;
-}
-
-Result<std::string> Checkpoint::take(int version) {
-  taken_ = version;
-  return keep_.as_directory(no_rank, name(version));
-}
-
-std::set<std::string> Checkpoint::files(int version) const {
-  return keep_.files(no_rank, name(version));
+  return *whole_;
 }
 
 void Checkpoint::landed(bool home, Time now) {
@@ -178,14 +94,17 @@ void Checkpoint::landed(bool home, Time now) {
   release();
 }
 
+void Checkpoint::spoiled() {
+  whole_ = home_;
+  marks_.clear();
+  release();
+}
+
 // Versions that nobody will ask for any more. One that cannot be removed costs room until the end of the run.
 void Checkpoint::release() {
-  std::set<std::string> wanted{name(current_.number)};
-  if (waiting_) wanted.insert(name(waiting_->number));
-  for (const auto& version : {to_carry(), taken_})
-    if (version) wanted.insert(name(*version));
-  for (const std::string& version : keep_.times())
-    if (!wanted.contains(version)) (void)keep_.drop(version);
+  std::erase_if(kept_, [&](int version) {
+    return version != to_carry() && version != taken_ && remove_tree(directory(version)).has_value();
+  });
 }
 
 }  // namespace forebay::drain

@@ -1,106 +1,90 @@
-// Checkpoint: a directory of the case whose files are one state that the program replaces file by file (Code_Saturne
-// removes each old file before it writes the new one). The states that pass through it are followed and kept aside as
-// hard links (keep.h), so that a whole one is at hand whatever the program does next.
+// Checkpoint: a directory of the case whose files are one state that the program writes again and again.
 //
-// A version begins when a file that belongs to the last one is replaced or removed, or when anything is written after
-// the last one was whole; what is not touched then is part of it too. A version is whole when nothing of it is open,
-// the program was seen at work after it had closed the last file (a program that is killed closes its files as well),
-// and
-//   - the program has begun the next one, or
-//   - nothing has happened in the directory for a while, or
-//   - every file was written anew that the program wrote for any whole version but the first (for which it also writes
-//     what never changes).
-// Files that are written again in place, under the same inode, are beyond this: their old content is nowhere.
-// One thread at a time.
+// Somebody looks at it now and then (checkpoints.h). A version is what two looks in a row found alike, where no file
+// was open for writing at either, and the program was seen at work after the second: a program that is killed closes
+// its files as well. It is kept aside as hard links until the case has it or a later one is found. A file that the
+// program then writes again in place changes what is kept, and its mark with it: such a version is none any more. One
+// thread at a time.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/base.h"
 #include "base/clock.h"
-#include "run/drain/keep.h"
+#include "run/journal/ledger.h"
 
 namespace forebay::drain {
+
+// The files and links in a directory, by their paths in it. One that the case has, and that a link stands for, has the
+// mark with which it was carried, or none.
+using Marks = std::map<std::string, LocalMark>;
+std::uint64_t checksum_of(const Marks& marks);
 
 class Checkpoint {
  public:
   using Time = Clock::time_point;
 
-  // `path`: the directory, relative to the case.
-  Checkpoint(std::string path, Time now) : path_(std::move(path)), last_home_(now) {}
-  // Versions are kept below `aside`, on the file system of the local tree. `whole`, `home`: the newest versions that a
-  // dead run knew to be whole, and had carried.
-  Status open(const std::string& aside, std::optional<int> whole, std::optional<int> home);
+  // `path`: the directory, relative to the case. Versions are kept below `aside`, on the file system of the local tree.
+  // `before`: what a dead run knew.
+  Checkpoint(std::string path, std::string aside, const CheckpointVersions& before, Time now)
+      : path_(std::move(path)), aside_(std::move(aside)), whole_(before.whole), home_(before.home), last_home_(now) {}
   const std::string& path() const { return path_; }
 
-  // What the program did to a file, by its path in the directory, in the order in which it happened. `local`: where the
-  // file is.
-  void made(const std::string& file);
-  Status closed(const std::string& file, const std::string& local, Time now);
-  void removed(const std::string& file);
-  // All that had happened when the events in hand were read is handled.
-  void all_handled();
-  // True while all_handled() must be called before a version can be whole.
-  bool is_unsure() const;
-  // What is being written now may be cut: a full pool.
-  void distrust();
-  // Events were lost: nothing that follows can be told any more.
-  void lose_track();
-  // The file's local content is about to go, since the case has it.
-  void let_go(const std::string& file);
+  // Once every `interval`.
+  bool is_to_be_looked_at(Time now, Clock::duration interval);
+  // What a look found in the directory `local`; nullopt: a file was open for writing, or not all could be looked at.
+  void looked(std::optional<Marks> found, const std::string& local);
+  // What is `there` and no version holds may be cut (a full pool), also when it is written to again.
+  void distrust(const Marks& there, const std::string& local);
+  // Whether somebody should see now if the program is at work; told once for each look.
+  bool takes_doubt();
+  // It is, and a version was found, which the last look has told.
+  bool is_found() const { return found_twice_; }
+  const Marks& last_look() const { return *last_; }
 
-  // Whether somebody should look now if the program is at work: once every `after`, while a version waits for it.
-  bool takes_doubt(Time now, std::chrono::milliseconds after);
-  // It is, and has closed its files by itself.
-  void vouch();
-  // The number of a version that has become whole since the last call. `quiet`: how long nothing must have happened.
-  std::optional<int> newly_whole(Time now, std::chrono::milliseconds quiet);
-
+  // Links what was found aside, from the directory `local`. The links are to be looked at before they are believed.
+  Status keep(const std::string& local);
+  // They are what was found: the newest whole version.
+  int becomes_whole();
+  int next() const { return whole_.value_or(0) + 1; }
   // The newest whole version, carried or not.
   std::optional<int> whole() const { return whole_; }
   // The same where the case does not have it yet.
   std::optional<int> to_carry() const { return whole_ == home_ ? std::nullopt : whole_; }
-  // A directory that looks like the version, made of links; it stays until landed().
-  Result<std::string> take(int version);
-  std::set<std::string> files(int version) const;
-  // What was taken is on the case, or is not to be carried any more.
+  const Marks& marks() const { return marks_; }
+  // As a dead run kept them.
+  void set_marks(Marks marks) { marks_ = std::move(marks); }
+  // Where a version is kept.
+  std::string directory(int version) const;
+
+  // It is being carried, and stays until landed().
+  void take(int version) { taken_ = version; }
   void landed(bool home, Time now);
+  // The program wrote to a file of the version that is to be carried: there is none but that of the case.
+  void spoiled();
   // When a version last reached the case.
   Time last_home() const { return last_home_; }
 
  private:
-  struct Version {
-    int number = 0;
-    std::set<std::string> open, written, inherited;
-    // Linked, and told of nothing since: may be a later file of that name. The value: by how many all_handled()
-    // already.
-    std::map<std::string, int> unsure;
-    std::set<std::string> suspect;  // may be cut
-    bool vouched = false;
-  };
-
-  void begin();
-  void forget(const std::string& file);
-  bool is_whole(const Version& version) const { return whole_ == version.number; }
-  bool is_finished(const Version& version) const;
-  bool has_all_that_change(const Version& version) const;
-  bool is_sealed(const Version& version) const;
-  void becomes_whole(const Version& version);
+  // A file, also where its inode has had another one before.
+  using Birth = std::pair<std::uint64_t, std::int64_t>;
+  static Birth birth_of(const std::string& local);
+  bool is_held(const Marks::value_type& file) const;
   void release();
 
-  std::string path_;
-  Keep keep_;
-  Version current_;
-  std::optional<Version> waiting_;  // finished, and left by the program, before it was vouched for
+  std::string path_, aside_;
   std::optional<int> whole_, home_, taken_;
-  std::set<std::string> changing_;  // written for whole versions of this run, but for the first
-  bool lost_track_ = false;
-  Time last_event_{}, last_home_;
-  std::optional<Time> doubtful_since_;
+  Marks marks_;                // of the newest whole version
+  std::optional<Marks> last_;  // what the last look found
+  bool found_twice_ = false, is_doubtful_ = false;
+  std::set<Birth> cut_;  // of files that may be cut
+  std::set<int> kept_;   // versions that have a directory
+  Time last_home_, next_look_{};
 };
 
 }  // namespace forebay::drain

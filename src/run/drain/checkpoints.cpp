@@ -39,20 +39,64 @@ Result<layouts::OutputFile> as_input(const std::string& case_path, const std::st
   return made;
 }
 
+// What links stand for that lead to the case: files that the program has not touched, or that gave up their room, and
+// inputs under another name.
+Status take_from_case(layouts::Unit& unit, const std::string& case_path, const std::string& lower,
+                      const std::map<std::string, Known>& untouched, Prepared& prepared) {
+  std::vector<layouts::OutputFile> files;
+  for (layouts::OutputFile& file : unit.files) {
+    if (!tree::is_staged_link(file.link_target, lower)) {
+      files.push_back(std::move(file));
+      continue;
+    }
+    const std::string origin = file.link_target.substr(lower.size() + 1), name = join(unit.target, file.path);
+    const auto known = untouched.find(file.path);
+    prepared.links.erase(name);
+    if (origin == name && known == untouched.end()) continue;
+    auto made = origin == name ? as_on_case(case_path, name, file.path, known->second)
+                               : as_input(case_path, origin, name, file.path, prepared);
+    if (!made && origin == name && made.error().errno_value == ENOENT) continue;  // the user removed it
+    if (!made) return forward(made);
+    if (origin == name) prepared.marks[name] = known->second.drained.value_or(LocalMark{});
+    files.push_back(std::move(*made));
+  }
+  unit.files = std::move(files);
+  return {};
+}
+
+// Whether a kept version still is what two looks have found.
+bool is_as_kept(const layouts::Unit& unit, const Marks& expected, const std::string& directory,
+                const std::string& lower) {
+  if (unit.files.size() != expected.size()) return false;
+  return std::ranges::all_of(expected, [&](const auto& each) {
+    const std::string kept = join(directory, each.first);
+    const auto status = status_of(kept);
+    if (!status || is_open_for_writing(kept)) return false;
+    return mark_of(*status) == each.second || tree::is_staged_link(read_link(kept).value_or(""), lower);
+  });
+}
+
 // The directories have the modes that they have in the tree, wherever the files were kept.
-void take_modes(layouts::Unit& unit, const std::string& local) {
-  for (layouts::OutputDirectory& directory : unit.directories)
-    if (const auto status = status_of(join(local, directory.path))) directory.mode = status->st_mode & 0777;
+void take_modes(layouts::Unit& unit, const std::string& local, mode_t umask) {
+  for (layouts::OutputDirectory& directory : unit.directories) {
+    const auto status = status_of(join(local, directory.path));
+    directory.mode = status ? status->st_mode & 0777 : 0777 & ~umask;
+  }
 }
 
 }  // namespace
 
 Status Checkpoints::open() {
   for (const std::string& path : run.request.settings.checkpoints) {
+    CheckpointVersions before = run.ledger.checkpoint(path);
     const std::string aside = fmt::format("{}/checkpoints/{}", run.request.home, all.size());
-    const CheckpointVersions before = run.ledger.checkpoint(path);
-    if (auto opened = all.emplace_back(path, run.clock.now()).open(aside, before.whole, before.home); !opened)
-      return opened;
+    std::optional<Marks> marks;
+    if (before.whole) marks = marks_in(path, join(aside, std::to_string(*before.whole)));
+    // The program wrote to what was kept of it.
+    if (before.whole != before.home && (!marks || checksum_of(*marks) != before.marks)) before.whole = before.home;
+    if (auto made = make_private_directory(aside); !made) return made;
+    Checkpoint& made = all.emplace_back(path, aside, before, run.clock.now());
+    if (marks && made.to_carry()) made.set_marks(std::move(*marks));
   }
   return {};
 }
@@ -63,43 +107,74 @@ Checkpoint* Checkpoints::containing(std::string_view path) {
   return nullptr;
 }
 
-void Checkpoints::handle(Checkpoint& checkpoint, const Event& event) {
-  const std::string file = event.path.substr(checkpoint.path().size() + 1), local = local_of(run.roots, event.path);
-  if (event.gone()) {
-    // Of what is in a directory that goes away, nothing is told.
-    if (event.directory && event.kind == Event::Kind::moved_out) checkpoint.lose_track();
-    checkpoint.removed(file);
-    return (void)work.acts.removed_by_program(event.path);
-  }
-  if (event.directory) {
-    if (event.kind == Event::Kind::moved_in) checkpoint.lose_track();
-    return;
-  }
-  struct stat status {};
-  const bool there = ::lstat(local.c_str(), &status) == 0, link = there && S_ISLNK(status.st_mode);
-  if (link) {
+void Checkpoints::handle(const Event& event) {
+  if (event.gone()) return (void)work.acts.removed_by_program(event.path);
+  const std::string local = local_of(run.roots, event.path);
+  const auto status = status_of(local);
+  if (!status || event.directory) return;
+  if (S_ISLNK(status->st_mode)) {
     const auto target = read_link(local);
-    if (target && *target == join(run.request.lower, event.path)) return;  // evicted
-    if (target && tree::is_staged_link(*target, run.request.lower))
+    if (target && *target != join(run.request.lower, event.path) && tree::is_staged_link(*target, run.request.lower))
       work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
+  } else if (event.kind == Event::Kind::closed) {
+    run.numbers.closed(static_cast<std::uint64_t>(status->st_size));
   }
-  const bool has_new_name = event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in;
-  if (has_new_name) checkpoint.made(file);
-  // Its closing will be told; but for a link, or another name of a file, nothing is closed.
-  if (event.kind == Event::Kind::created && !link && status.st_nlink <= 1) return;
-  if (event.kind == Event::Kind::closed) run.numbers.closed(static_cast<std::uint64_t>(status.st_size));
-  if (auto kept = checkpoint.closed(file, local, run.clock.now()); !kept)
-    run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
-  if (seen.room.pool_is_full) checkpoint.distrust();
+}
+
+// nullopt: not all can be looked at.
+std::optional<Marks> Checkpoints::marks_in(const std::string& path, const std::string& local) const {
+  const auto listed = read_time(-1, local, false, {}, run.request.lower);
+  if (!listed || !*listed) return std::nullopt;
+  Marks marks;
+  for (const std::string& file : (*listed)->files) {
+    const std::string here = join(local, file), name = join(path, file);
+    const auto status = status_of(here);
+    if (!status) return std::nullopt;
+    const LocalMark mark = mark_of(*status);
+    const auto known = run.ledger.find(name);
+    const bool is_on_case = known && (run.is_link_to_case(name, here) || is_as_known(*known, mark));
+    marks.emplace(file, is_on_case ? known->drained.value_or(LocalMark{}) : mark);
+  }
+  return marks;
+}
+
+void Checkpoints::look(Checkpoint& checkpoint) {
+  if (seen.room.pool_is_full) distrust();
+  const std::string local = local_of(run.roots, checkpoint.path());
+  auto found = marks_in(checkpoint.path(), local);
+  const bool is_new = found && !(checkpoint.whole() && *found == checkpoint.marks());
+  if (is_new &&
+      std::ranges::any_of(*found, [&](const auto& each) { return is_open_for_writing(join(local, each.first)); }))
+    found.reset();
+  checkpoint.looked(std::move(found), local);
 }
 
 void Checkpoints::advance() {
   const auto now = run.clock.now();
   const auto& settings = run.request.settings;
   for (Checkpoint& each : all) {
-    if (const auto whole = each.newly_whole(now, std::max(settings.settle, settings.vouch_after)))
-      run.record(whole_checkpoint_record(each.path(), *whole));
+    if (each.is_to_be_looked_at(now, settings.settle / 2)) look(each);
     if (settings.live || now - each.last_home() >= settings.safe_interval) carry(each);
+  }
+}
+
+void Checkpoints::vouch() {
+  for (Checkpoint& each : all) {
+    if (!each.is_found()) continue;
+    const auto kept = each.keep(local_of(run.roots, each.path()));
+    if (!kept) {
+      run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
+    } else if (marks_in(each.path(), each.directory(each.next())) == each.last_look()) {
+      const int version = each.becomes_whole();
+      run.record(whole_checkpoint_record(each.path(), version, checksum_of(each.marks())));
+    }
+  }
+}
+
+void Checkpoints::distrust() {
+  for (Checkpoint& each : all) {
+    const std::string local = local_of(run.roots, each.path());
+    if (const auto there = marks_in(each.path(), local)) each.distrust(*there, local);
   }
 }
 
@@ -107,20 +182,18 @@ void Checkpoints::carry(Checkpoint& checkpoint) {
   if (const auto version = checkpoint.to_carry()) submit(checkpoint, version);
 }
 
-// A version that was kept, or (nullopt) the directory as it is now, in the place of what the case has.
 void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
   const std::string path = checkpoint.path();
   if (work.in_flight.contains(path) || work.not_carried.given_up.contains(path)) return;
-  const auto directory = version ? checkpoint.take(*version) : Result<std::string>(local_of(run.roots, path));
-  if (!directory)
-    return run.note(Code::undrained, "the kept checkpoint cannot be drained: " + directory.error().text());
+  if (version) checkpoint.take(*version);
+  const std::string local = local_of(run.roots, path), directory = version ? checkpoint.directory(*version) : local;
   std::map<std::string, Identity> replaces;
-  std::vector<std::pair<std::string, Known>> untouched;
+  std::map<std::string, Known> untouched;
   run.ledger.each(path, [&](const std::string& each, const Known& known) {
-    if (known.directory || !known.on_case) return true;
+    if (each == path || !known.on_case) return true;
     const std::string file = each.substr(path.size() + 1);
     replaces.emplace(file, *known.on_case);
-    if (run.is_link_to_case(each, local_of(run.roots, each))) untouched.emplace_back(file, known);
+    if (!known.directory && run.is_link_to_case(each, join(directory, file))) untouched.emplace(file, known);
     return true;
   });
   const auto on_case = run.ledger.find(path);
@@ -128,8 +201,9 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
   Job job{Job::Kind::checkpoint, path, 0, 0, version ? std::to_string(*version) : std::string(), false, prepared};
   work.submit(
       std::move(job),
-      [path, directory = *directory, local = local_of(run.roots, path), lower = run.request.lower,
-       case_path = run.request.case_path, untouched, prepared, must_be_closed = !version && end.phase != Phase::running,
+      [path, directory, local, lower = run.request.lower, case_path = run.request.case_path, untouched, prepared,
+       expected = version ? std::optional(checkpoint.marks()) : std::nullopt,
+       must_be_closed = !version && end.phase != Phase::running, umask = run.request.settings.mover.publish.umask,
        replaces = on_case && on_case->directory ? std::optional(replaces)
                                                 : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
         auto listed = read_time(-1, directory, must_be_closed, {}, lower);
@@ -141,48 +215,43 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
         if (!unit) return forward(unit);
         unit->target = path;
         unit->replaces_directory = replaces;
-        take_modes(*unit, local);
-        std::erase_if(unit->files,
-                      [&](const auto& file) { return file.link_target == join(lower, join(path, file.path)); });
+        take_modes(*unit, local, umask);
+        prepared->differs = expected && !is_as_kept(*unit, *expected, directory, lower);
+        if (prepared->differs) return std::nullopt;
+        for (layouts::OutputFile& file : unit->files) file.must_keep_time = true;
         mark_sources(*unit, directory, {}, *prepared);
-        for (layouts::OutputFile& file : unit->files) {
-          if (!tree::is_staged_link(file.link_target, lower)) continue;
-          const std::string origin = file.link_target.substr(lower.size() + 1), name = join(path, file.path);
-          auto input = as_input(case_path, origin, name, file.path, *prepared);
-          if (!input) return forward(input);
-          prepared->links.erase(name);
-          file = std::move(*input);
-        }
-        for (const auto& [file, known] : untouched) {
-          const bool newer =
-              std::ranges::any_of(unit->files, [&, name = &file](const auto& each) { return each.path == *name; });
-          if (newer) continue;
-          auto kept = as_on_case(case_path, join(path, file), file, known);
-          if (!kept && kept.error().errno_value == ENOENT) continue;  // the user removed it
-          if (!kept) return forward(kept);
-          unit->files.push_back(std::move(*kept));
-          prepared->marks[join(path, file)] = known.drained.value_or(LocalMark{});
-        }
+        if (auto taken = take_from_case(*unit, case_path, lower, untouched, *prepared); !taken) return forward(taken);
         return std::optional(std::move(*unit));
       });
 }
 
+// What the program had removed before it was carried, no event will tell of.
 void Checkpoints::carried(const Job& job, const Published& published) {
   std::set<std::string> there;
   for (const PublishedFile& file : published.files) there.insert(file.path);
-  std::vector<std::string> gone;
+  std::vector<std::string> replaced, removed;
   run.ledger.each(job.key, [&](const std::string& path, const Known& known) {
-    if (!known.directory && known.on_case && !there.contains(path)) gone.push_back(path);
+    const bool is_in_unit = known.directory ? job.prepared->directories.contains(path) : there.contains(path);
+    if (path != job.key && known.on_case && !is_in_unit) {
+      replaced.push_back(path);
+    } else if (!known.deleted && !name_exists(local_of(run.roots, path))) {
+      removed.push_back(path);
+    }
     return true;
   });
-  for (const std::string& path : gone) run.record(removed_record(path));
+  for (const std::string& path : replaced) run.record(removed_record(path));
+  for (const std::string& path : removed) work.acts.removed_by_program(path);
 }
 
-void Checkpoints::landed(const Job& job, bool home) {
+void Checkpoints::landed(const Job& job, bool home, bool changed) {
   if (job.time.empty()) return;
-  if (home) run.record(carried_checkpoint_record(job.key, static_cast<int>(parse_integer(job.time).value_or(0))));
-  for (Checkpoint& each : all)
-    if (each.path() == job.key) each.landed(home, run.clock.now());
+  const int version = static_cast<int>(parse_integer(job.time).value_or(0));
+  if (home) run.record(carried_checkpoint_record(job.key, version));
+  for (Checkpoint& each : all) {
+    if (each.path() != job.key) continue;
+    each.landed(home, run.clock.now());
+    if (changed && each.whole() == version) each.spoiled();
+  }
 }
 
 // The program did not end well: what it was writing is no checkpoint, so the case gets the last whole one.

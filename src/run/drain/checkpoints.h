@@ -23,14 +23,24 @@ struct Checkpoints {
 
   Status open();
   Checkpoint* containing(std::string_view path);  // that `path` lies in
-  void handle(Checkpoint& checkpoint, const Event& event);
+  void handle(const Event& event);
   void advance();
+  // The program was seen at work after the last look.
+  void vouch();
+  // Files that are written now may be cut.
+  void distrust();
   void carry(Checkpoint& checkpoint);
+  // A version that was kept, or (nullopt) the directory as it is now, in the place of what the case has.
   void submit(Checkpoint& checkpoint, std::optional<int> version);
   void carried(const Job& job, const Published& published);
-  void landed(const Job& job, bool home);
+  // `changed`: what was to be carried was written to meanwhile.
+  void landed(const Job& job, bool home, bool changed);
   void submit_last();
   bool stays_behind(const Checkpoint& checkpoint) const;
+
+ private:
+  std::optional<Marks> marks_in(const std::string& path, const std::string& local) const;
+  void look(Checkpoint& checkpoint);
 };
 
 }  // namespace forebay::drain

@@ -172,9 +172,6 @@ void Drain::tick() {
   const auto now = state_->run.clock.now();
   state.seen.note_failed_writes();
   state.policy.new_complete_times();
-  const auto unsure = [](const Checkpoint& each) { return each.is_unsure(); };
-  if (std::ranges::any_of(state.work.checkpoints.all, unsure))
-    if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
   state.seen.others.growing.refresh();
@@ -314,15 +311,14 @@ std::vector<int> Drain::take_doubtful_ranks() {
   }
   // Any rank may write into a checkpoint.
   for (Checkpoint& each : state_->work.checkpoints.all)
-    if (each.takes_doubt(now, state_->run.request.settings.vouch_after)) ranks.push_back(-1);
+    if (each.takes_doubt()) ranks.push_back(-1);
   return ranks;
 }
 
 void Drain::vouch(int rank) {
   state_->seen.times.vouch(rank);
   state_->seen.doubtful.erase(rank);
-  if (rank < 0)
-    for (Checkpoint& each : state_->work.checkpoints.all) each.vouch();
+  if (rank < 0) state_->work.checkpoints.vouch();
   state_->policy.new_complete_times();
 }
 

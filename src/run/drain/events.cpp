@@ -77,8 +77,7 @@ void Observation::handle(const Event& event) {
   if (event.kind == Event::Kind::closed) work.doubts.note_closing(event.path);
   if (event.path.starts_with('/')) return others.handle_placed(event);
   if (is_copy_up(name_of(event.path), run.request.lower)) return;
-  if (Checkpoint* checkpoint = work.checkpoints.containing(event.path))
-    return work.checkpoints.handle(*checkpoint, event);
+  if (work.checkpoints.containing(event.path) != nullptr) return work.checkpoints.handle(event);
   const auto time = time_of(event.path, event.directory);
   if (time && serves(time->rank) && run.is_new_time(time->rank, time->time)) {
     handle_time(event, time->rank, time->time, time->rest);
@@ -252,7 +251,6 @@ void Observation::events_lost() {
   }
   run.uncarried.clear();
   run.uncarried.open(join(run.request.home, uncarried_name));
-  for (Checkpoint& each : work.checkpoints.all) each.lose_track();
   // What came after their last event may be gone again.
   for (const int rank : times.ranks())
     if (!times.current(rank).empty()) batch.made.emplace(rank, times.current(rank));

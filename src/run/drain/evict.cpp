@@ -146,8 +146,6 @@ void Eviction::let_go() {
     if (const auto link = status_of(each.aside); each.content != each.aside && link && link->st_nlink == 1)
       ::unlink(each.content.c_str());
     ::unlink(each.aside.c_str());
-    if (Checkpoint* checkpoint = work.checkpoints.containing(each.path))
-      checkpoint->let_go(each.path.substr(checkpoint->path().size() + 1));
     return true;
   });
 }

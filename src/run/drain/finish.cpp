@@ -501,7 +501,7 @@ void End::count_undrained() {
   for (const Checkpoint& each : work.checkpoints.all) {
     if (ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
     name(each.path());
-    undrained_files += each.files(*each.to_carry()).size();
+    undrained_files += each.marks().size();
   }
   if (undrained_files > 0) note_undrained(first);
 }

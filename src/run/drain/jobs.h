@@ -37,10 +37,10 @@ struct Prepared {
   std::vector<std::string> removed;           // from the case
   Sources sources;                            // group_time
   bool not_collatable = false;                // group_time: the layout cannot hold it
-  bool differs = false;                       // comparison: what lies here is not what was carried
-  std::optional<Tail> tail = {};              // of what the case has then of a growing file
-  bool continues = false;                     // the unit is appended to what the case has
-  bool no_growth = false;                     // growth: it is no text, or was written to elsewhere
+  bool differs = false;            // comparison: what lies here is not what was carried; checkpoint: not what was kept
+  std::optional<Tail> tail = {};   // of what the case has then of a growing file
+  bool continues = false;          // the unit is appended to what the case has
+  bool no_growth = false;          // growth: it is no text, or was written to elsewhere
   std::set<FileId> several_names;  // files with names elsewhere: whether the case has one must be known first
 };
 

@@ -35,7 +35,6 @@ Status Observation::look() {
   batch.beginning.clear();
   late.trust_like_others();
   batch.made.clear();
-  for (Checkpoint& each : work.checkpoints.all) each.all_handled();
   run.uncarried.flush();
   policy.new_complete_times();
   return {};
@@ -49,7 +48,7 @@ bool Observation::may_let_ranks_free() const {
 }
 
 void Observation::pool_ran_full() {
-  for (Checkpoint& each : work.checkpoints.all) each.distrust();
+  work.checkpoints.distrust();
   run.trouble = graver(run.trouble, Code::pool_full);
   const auto first = room.failed_writes ? room.failed_writes->first() : std::nullopt;
   if (!run.ledger.pool_was_full()) run.record(pool_full_record(first ? first->path : ""));

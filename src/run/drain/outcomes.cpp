@@ -50,7 +50,7 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);
     } else if (source_unreadable(error) && end.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);
-    } else if (job.kind == Job::Kind::growth) {
+    } else if (job.kind == Job::Kind::growth || (job.kind == Job::Kind::checkpoint && source_changed(error))) {
       not_carried.failures.erase(job.key);  // it is looked at again
     } else if (job.kind == Job::Kind::file && is_nothing_to_carry(local_of(run.roots, job.key))) {
       // The program removed it, or it is a directory, pipe, socket or device now.
@@ -66,7 +66,9 @@ void Work::take(const Outcome& outcome) {
   const Job done = std::move(job);
   jobs.erase(found);
   if (by_ranks) submit_time(done.time, done.from_keep);
-  if (done.kind == Job::Kind::checkpoint) checkpoints.landed(done, outcome.result && !outcome.result->files.empty());
+  if (done.kind == Job::Kind::checkpoint)
+    checkpoints.landed(done, outcome.result && !outcome.result->files.empty(),
+                       done.prepared->differs || (!outcome.result && source_changed(outcome.result.error())));
   if (!done.prepared->several_names.empty()) links.find_partners(done);
   if (done.kind == Job::Kind::other_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
     seen.others.times.try_again(done, !outcome.result && source_changed(outcome.result.error()));

@@ -155,8 +155,8 @@ Record evicted_record(const std::string& path) {
 Record complete_record(const std::string& time) {
   return {"complete", {time}};
 }
-Record whole_checkpoint_record(const std::string& path, int version) {
-  return {"checkpoint-whole", {path, std::to_string(version)}};
+Record whole_checkpoint_record(const std::string& path, int version, std::uint64_t marks) {
+  return {"checkpoint-whole", {path, std::to_string(version), hex(marks)}};
 }
 Record carried_checkpoint_record(const std::string& path, int version) {
   return {"checkpoint-carried", {path, std::to_string(version)}};
@@ -268,6 +268,7 @@ void Ledger::apply(const Record& record) {
     newest_complete_ = path;
   } else if (kind == "checkpoint-whole") {
     checkpoints_[path].whole = number<int>(record, 1);
+    checkpoints_[path].marks = checksum_at(record, 2);
   } else if (kind == "checkpoint-carried") {
     checkpoints_[path].home = number<int>(record, 1);
   } else if (kind == "temporary") {

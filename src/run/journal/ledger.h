@@ -64,6 +64,7 @@ struct CollatedTime {
 // The newest versions of a checkpoint (checkpoint.h) that were known to be whole, and that the case has.
 struct CheckpointVersions {
   std::optional<int> whole, home;
+  std::uint64_t marks = 0;  // a checksum of what the whole one's files were
 };
 
 // Whether a local file is as it was drained, or as it was copied: it still is the file that was put there, or it has
@@ -159,7 +160,7 @@ Record deleted_record(const std::string& path);          // the program removed 
 Record removed_record(const std::string& path);          // the removal has reached the case
 Record evicted_record(const std::string& path);
 Record complete_record(const std::string& time);
-Record whole_checkpoint_record(const std::string& path, int version);
+Record whole_checkpoint_record(const std::string& path, int version, std::uint64_t marks);
 Record carried_checkpoint_record(const std::string& path, int version);
 Record temporary_record(const std::string& path, bool made);
 Record conflict_record(const std::string& path);

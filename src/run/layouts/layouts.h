@@ -46,6 +46,8 @@ struct OutputFile {
   // Second names become hard links; where the file system of the case makes none, the pieces are written.
   std::optional<HardLink> hard_link = std::nullopt;
   std::optional<Owner> owner = std::nullopt;  // of the local file; nullopt: it is made of several
+  bool must_keep_time =
+      false;  // the one local file that it is made of has `mtime_ns` when all of it was read, or fails
 };
 
 struct OutputDirectory {
@@ -67,7 +69,8 @@ struct Unit {
   // piece begins. It replaces nothing then.
   std::optional<Identity> continues = std::nullopt;
   // The files and links of the directory on the case that this one may replace, by their paths in it, as they were when
-  // they were staged or last drained: it may hold fewer, but no others. nullopt: the name must be new.
+  // they were staged or last drained, and the directories: it may hold fewer, but no others. nullopt: the name must be
+  // new.
   std::optional<std::map<std::string, Identity>> replaces_directory = std::nullopt;
 };
 

@@ -43,6 +43,10 @@ class ContentWriter {
       auto put = piece.source.empty() ? literal(piece.literal) : range(piece);
       if (!put) return put;
     }
+    struct stat now {};
+    if (file_.must_keep_time && source_ && ::fstat(source_.get(), &now) == 0 &&
+        identity_of(now).mtime_ns != file_.mtime_ns)
+      return changed(source_path_, 0, "it was written to");
     return flush();
   }
 

@@ -264,8 +264,8 @@ class DirectoryPublication {
   Result<bool> are_known(const std::string& directory, const std::map<std::string, bool>& entries,
                          const std::map<std::string, Identity>& files) {
     for (const auto& [path, is_directory] : entries) {
-      if (is_directory && has_directory(path)) continue;
       const auto known = files.find(path);
+      if (is_directory && (has_directory(path) || known != files.end())) continue;
       if (is_directory || known == files.end()) return false;
       const auto now = shared_.status(join(directory, path));
       if (!now) return forward(now);

@@ -175,8 +175,8 @@ const std::vector<KeyEntry>& entries() {
       {"drain.layout", [](Settings& s) -> Field { return &s.drain.layout; },
        "files as the program wrote them, or OpenFOAM's collated files, one per field, time and node"},
       {"drain.checkpoints", [](Settings& s) -> Field { return &s.drain.checkpoints; },
-       "directories of the case whose files are one state that the program overwrites: the case always has a whole one "
-       "(Code_Saturne's is known)"},
+       "directories of the case whose files are one state that the program overwrites: only whole ones reach the case "
+       "while it works (Code_Saturne's is known)"},
       {"drain.safe_interval", [](Settings& s) -> Field { return &s.drain.safe_interval; },
        "the newest complete time reaches the case at least this often: a dead node costs at most this", 1000, kDay},
       {"drain.settle", [](Settings& s) -> Field { return &s.drain.settle; },

@@ -36,7 +36,7 @@ class KillTest(unittest.TestCase):
     def start(self, run_directory):
         self.words = [FOREBAY, "run", "--case", run_directory, "--pool", self.place.pool]
         return subprocess.Popen(
-            [*self.words, "--set", "drain.settle=200ms", "--", *saturne.solver()],
+            [*self.words, "--set", "drain.settle=400ms", "--", *saturne.solver()],
             cwd=run_directory, env=saturne.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             start_new_session=True,
         )  # fmt: skip

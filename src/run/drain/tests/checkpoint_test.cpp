@@ -11,209 +11,116 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto quiet = 2s;
+LocalMark mark(std::uint64_t inode, std::int64_t mtime_ns = 1) {
+  return {inode, 8, mtime_ns, 0644};
+}
 
-// A program's directory with a file for each part of its state, and what an attentive agent tells of it.
 class CheckpointTest : public testing::Test {
  protected:
   void SetUp() override {
     char pattern[] = "/tmp/forebay-checkpoint-XXXXXX";
     pool_ = mkdtemp(pattern);
-    std::filesystem::create_directories(pool_ + "/tree");
-    ASSERT_TRUE(checkpoint_.open(pool_ + "/aside", {}, {}));
+    tree_ = pool_ + "/tree";
+    std::filesystem::create_directories(tree_ + "/sub");
+    write("main", "1");
+    write("sub/auxiliary", "1");
+    checkpoint_.emplace("checkpoint", pool_ + "/aside", CheckpointVersions{}, now_);
   }
   void TearDown() override { std::filesystem::remove_all(pool_); }
 
-  std::string local(const std::string& file) const { return pool_ + "/tree/" + file; }
-  void remove(const std::string& file) {
-    std::filesystem::remove(local(file));
-    checkpoint_.removed(file);
+  // Two looks that find this.
+  bool finds(const Marks& marks) {
+    checkpoint_->looked(marks, tree_);
+    checkpoint_->looked(marks, tree_);
+    return checkpoint_->is_found();
   }
-  void make(const std::string& file, const std::string& content) {
-    std::ofstream(local(file)) << content;
-    checkpoint_.made(file);
+  void write(const std::string& file, const std::string& text) { std::ofstream(tree_ + "/" + file) << text; }
+  int keep(const Marks& marks) {
+    EXPECT_TRUE(finds(marks));
+    EXPECT_TRUE(checkpoint_->keep(tree_));
+    return checkpoint_->becomes_whole();
   }
-  void close(const std::string& file) { ASSERT_TRUE(checkpoint_.closed(file, local(file), now_)); }
-  // The agent has read all events, twice.
-  void handle_all() {
-    checkpoint_.all_handled();
-    checkpoint_.all_handled();
-  }
-  // As Code_Saturne does.
-  void replace(const std::string& file, const std::string& content) {
-    if (std::filesystem::exists(local(file))) remove(file);
-    make(file, content);
-    close(file);
-    handle_all();
-  }
-  void write_all(const std::string& content) {
-    for (const std::string file : {"main", "auxiliary"}) replace(file, content);
-  }
-  // Two versions, after which it is known which files change.
-  void learn() {
-    for (const std::string content : {"1", "2"}) {
-      write_all(content);
-      checkpoint_.vouch();
-      ASSERT_TRUE(newly_whole(quiet));
-    }
-  }
-  std::optional<int> newly_whole(std::chrono::milliseconds later = 0ms) {
-    return checkpoint_.newly_whole(now_ + later, quiet);
-  }
-  std::string kept(int version, const std::string& file) {
-    std::ifstream from(checkpoint_.take(version).value() + "/" + file);
-    return {std::istreambuf_iterator<char>(from), {}};
-  }
+  bool is_kept(int version) const { return std::filesystem::exists(checkpoint_->directory(version)); }
 
-  std::string pool_;
+  const Marks first_{{"main", mark(1)}, {"sub/auxiliary", mark(2)}},
+      second_{{"main", mark(3)}, {"sub/auxiliary", mark(4)}};
+  std::string pool_, tree_;
   Checkpoint::Time now_{1h};
-  Checkpoint checkpoint_{"checkpoint", now_};
+  std::optional<Checkpoint> checkpoint_;
 };
 
-TEST_F(CheckpointTest, TheFirstVersionIsWholeWhenTheProgramBeginsTheNextOrLongGoesOnWithoutOne) {
-  write_all("1");
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole()) << "there may be another file to come";
-  EXPECT_EQ(newly_whole(quiet), 1);
-  TearDown();
-  SetUp();
-  checkpoint_ = Checkpoint("checkpoint", now_);
-  ASSERT_TRUE(checkpoint_.open(pool_ + "/aside", {}, {}));
-  write_all("1");
-  remove("main");
-  checkpoint_.vouch();
-  EXPECT_EQ(newly_whole(), 1);
-  EXPECT_EQ(kept(1, "main") + kept(1, "auxiliary"), "11");
+TEST_F(CheckpointTest, AVersionIsWhatTwoLooksInARowFindAlike) {
+  checkpoint_->looked(first_, tree_);
+  EXPECT_FALSE(checkpoint_->takes_doubt());
+  checkpoint_->looked(Marks{{"main", mark(1, 2)}, {"sub/auxiliary", mark(2)}}, tree_);
+  EXPECT_FALSE(checkpoint_->is_found()) << "written again in place";
+  checkpoint_->looked(first_, tree_);
+  EXPECT_FALSE(checkpoint_->is_found()) << "not in a row";
+  checkpoint_->looked(first_, tree_);
+  EXPECT_TRUE(checkpoint_->is_found());
+  EXPECT_TRUE(checkpoint_->takes_doubt());
+  EXPECT_FALSE(checkpoint_->takes_doubt()) << "once for each look";
+  checkpoint_->looked(std::nullopt, tree_);
+  EXPECT_FALSE(checkpoint_->is_found()) << "one is open for writing by now";
+  checkpoint_->looked(first_, tree_);
+  EXPECT_FALSE(checkpoint_->is_found());
 }
 
-TEST_F(CheckpointTest, ALaterVersionIsWholeWhenEveryFileIsNewThatChanges) {
-  replace("mesh", "same for ever");
-  learn();
-  replace("main", "3");
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole()) << "the other file is of the version before";
-  replace("auxiliary", "3");
-  EXPECT_FALSE(newly_whole()) << "who is killed closes files as well";
-  checkpoint_.vouch();
-  const auto whole = newly_whole();
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary") + kept(*whole, "mesh"), "33same for ever");
+TEST_F(CheckpointTest, WhatTheProgramHasNotTouchedAndWhatIsWholeAlreadyIsNoNewVersion) {
+  EXPECT_FALSE(finds({{"main", LocalMark{}}, {"sub/auxiliary", LocalMark{}}}));
+  EXPECT_FALSE(finds({}));
+  EXPECT_EQ(keep({{"main", mark(1)}, {"sub/auxiliary", LocalMark{}}}), 1);
+  EXPECT_FALSE(finds({{"main", mark(1)}, {"sub/auxiliary", LocalMark{}}}));
+  EXPECT_FALSE(finds({{"main", mark(1)}})) << "the other one may be about to be written";
+  EXPECT_TRUE(finds({{"main", mark(2)}}));
 }
 
-TEST_F(CheckpointTest, WhatIsBegunDoesNotTouchTheLastWholeVersion) {
-  write_all("1");
-  checkpoint_.vouch();
-  const auto whole = newly_whole(quiet);
-  ASSERT_TRUE(whole);
-  remove("main");
-  make("main", "2, and not more");
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole(quiet));
-  EXPECT_EQ(checkpoint_.to_carry(), whole);
-  EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary"), "11");
+TEST_F(CheckpointTest, LooksComeAtAnInterval) {
+  EXPECT_TRUE(checkpoint_->is_to_be_looked_at(now_, 1s));
+  EXPECT_FALSE(checkpoint_->is_to_be_looked_at(now_ + 999ms, 1s));
+  EXPECT_TRUE(checkpoint_->is_to_be_looked_at(now_ + 1s, 1s));
 }
 
-TEST_F(CheckpointTest, AFileOfTheWritingItselfIsNoPartOfTheVersion) {
-  learn();
-  for (const std::string file : {"main", "auxiliary"}) {
-    remove(file);
-    make(file, "2");
-    for (const std::string rank : {"0", "1"}) {  // before the agent looks
-      checkpoint_.made(file + ".locktest." + rank);
-      ASSERT_TRUE(checkpoint_.closed(file + ".locktest." + rank, local("gone"), now_));
-      checkpoint_.removed(file + ".locktest." + rank);
-    }
-    make(file + ".locktest.2", "");  // while it looks
-    close(file + ".locktest.2");
-    remove(file + ".locktest.2");
-    close(file);
-    handle_all();
-  }
-  checkpoint_.vouch();
-  const auto whole = newly_whole();
-  ASSERT_TRUE(whole) << "no need to wait until it is quiet";
-  EXPECT_EQ(checkpoint_.files(*whole), (std::set<std::string>{"auxiliary", "main"}));
+TEST_F(CheckpointTest, AVersionIsKeptUntilTheCaseHasItOrALaterOneIsFound) {
+  EXPECT_EQ(keep(first_), 1);
+  EXPECT_TRUE(std::filesystem::equivalent(checkpoint_->directory(1) + "/sub/auxiliary", tree_ + "/sub/auxiliary"));
+  checkpoint_->take(1);
+  EXPECT_EQ(keep(second_), 2);
+  EXPECT_TRUE(is_kept(1)) << "it is on its way";
+  checkpoint_->landed(true, now_);
+  EXPECT_FALSE(is_kept(1));
+  EXPECT_EQ(checkpoint_->to_carry(), 2);
+  EXPECT_EQ(keep(first_), 3);
+  EXPECT_FALSE(is_kept(2)) << "nobody will ask for it any more";
+  checkpoint_->take(3);
+  checkpoint_->landed(true, now_);
+  EXPECT_FALSE(is_kept(3));
+  EXPECT_EQ(checkpoint_->to_carry(), std::nullopt);
 }
 
-TEST_F(CheckpointTest, AFileThatWasReplacedBeforeTheAgentLookedSpoilsTheVersionThatItIsTakenFor) {
-  learn();
-  replace("main", "2");
-  remove("auxiliary");
-  checkpoint_.made("auxiliary");
-  // By now the program is far into the third one; the agent is told one by one.
-  std::filesystem::remove(local("main"));
-  std::ofstream(local("main")) << "3";
-  std::ofstream(local("auxiliary")) << "3";
-  close("auxiliary");  // of the second version, but what is linked is the third's
-  checkpoint_.removed("main");
-  checkpoint_.made("main");
-  close("main");
-  checkpoint_.removed("auxiliary");
-  checkpoint_.made("auxiliary");
-  checkpoint_.vouch();
-  handle_all();
-  EXPECT_FALSE(newly_whole(quiet)) << "a mixture";
-  close("auxiliary");
-  handle_all();
-  checkpoint_.vouch();
-  const auto whole = newly_whole();
-  ASSERT_TRUE(whole);
-  EXPECT_EQ(kept(*whole, "main") + kept(*whole, "auxiliary"), "33");
+TEST_F(CheckpointTest, OneThatTheProgramWroteToIsGivenUpForThatOfTheCase) {
+  keep(first_);
+  checkpoint_->take(1);
+  checkpoint_->landed(true, now_);
+  keep(second_);
+  checkpoint_->spoiled();
+  EXPECT_EQ(checkpoint_->whole(), 1);
+  EXPECT_EQ(checkpoint_->to_carry(), std::nullopt);
+  EXPECT_FALSE(is_kept(2));
+  EXPECT_EQ(keep(second_), 2);
 }
 
-TEST_F(CheckpointTest, AFileThatSomebodyStillHasOpenIsNotWhole) {
-  write_all("1");
-  std::ofstream other(local("main"), std::ios::app);  // another rank
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole(quiet));
-  other.close();
-  EXPECT_TRUE(newly_whole(quiet));
-}
-
-TEST_F(CheckpointTest, NothingIsWholeOfWhatWasWrittenIntoAFullPoolOrWhenEventsWereLost) {
-  replace("main", "1");
-  make("auxiliary", "1, cut");
-  checkpoint_.distrust();
-  close("auxiliary");
-  handle_all();
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole(quiet));
-  write_all("2");
-  checkpoint_.vouch();
-  const auto whole = newly_whole(quiet);
-  EXPECT_TRUE(whole) << "there is room again";
-  checkpoint_.lose_track();
-  write_all("3");
-  checkpoint_.vouch();
-  EXPECT_FALSE(newly_whole(quiet));
-  EXPECT_EQ(checkpoint_.whole(), whole);
-}
-
-TEST_F(CheckpointTest, ACarriedVersionIsLetGoAndALaterOneIsStillToCarry) {
-  write_all("1");
-  checkpoint_.vouch();
-  const auto first = newly_whole(quiet);
-  ASSERT_TRUE(first && checkpoint_.take(*first));
-  write_all("2");
-  checkpoint_.vouch();
-  const auto second = newly_whole(quiet);
-  ASSERT_TRUE(second);
-  EXPECT_FALSE(checkpoint_.files(*first).empty()) << "it is on its way";
-  checkpoint_.landed(true, now_);
-  EXPECT_TRUE(checkpoint_.files(*first).empty());
-  EXPECT_EQ(checkpoint_.to_carry(), second);
-}
-
-TEST_F(CheckpointTest, AVersionThatADeadRunKeptIsFound) {
-  write_all("1");
-  checkpoint_.vouch();
-  const auto whole = newly_whole(quiet);
-  ASSERT_TRUE(whole);
-  remove("main");
-  Checkpoint resumed("checkpoint", now_);
-  ASSERT_TRUE(resumed.open(pool_ + "/aside", whole, {}));
-  EXPECT_EQ(resumed.to_carry(), whole);
-  EXPECT_EQ(resumed.files(*whole), (std::set<std::string>{"auxiliary", "main"}));
+TEST_F(CheckpointTest, AFileThatMayBeCutIsOfNoVersionUntilAnotherFileHasItsName) {
+  keep(first_);
+  Marks there = first_;
+  there["main"] = mark(5);
+  checkpoint_->distrust(there, tree_);
+  EXPECT_FALSE(finds(there));
+  there["main"] = mark(5, 2);
+  EXPECT_FALSE(finds(there)) << "it was written to again";
+  write("new", "2");
+  std::filesystem::rename(tree_ + "/new", tree_ + "/main");
+  EXPECT_TRUE(finds(there)) << "the other file was whole before";
 }
 
 }  // namespace

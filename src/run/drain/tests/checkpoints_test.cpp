@@ -16,7 +16,6 @@ class CheckpointsTest : public WholeCaseTest {
     WholeCaseTest::SetUp();
     settings_.checkpoints = {"checkpoint"};
     settings_.settle = 20ms;
-    settings_.vouch_after = 5ms;
   }
   void replace(const std::string& file, const std::string& text) {
     std::filesystem::remove(tree_ + "/checkpoint/" + file);
@@ -52,16 +51,15 @@ TEST_F(CheckpointsTest, AWholeVersionTakesThePlaceOfTheLastOneWhileTheProgramRun
 }
 
 TEST_F(CheckpointsTest, AHalfWrittenVersionNeverReplacesAWholeOne) {
-  settings_.settle = 1h;  // what is being written is never quiet enough
   start();
-  write_all("1");
-  look();
-  replace("main", "2");
-  ASSERT_TRUE(drive([&] { return on_case() == "11"; })) << "the program has begun the next one";
+  carry("1");
+  std::filesystem::remove(tree_ + "/checkpoint/main");
+  std::ofstream main(tree_ + "/checkpoint/main");
+  main << "2, and more to come" << std::flush;
   look();
   EXPECT_EQ(on_case(), "11");
   at_work_ = false;
-  replace("auxiliary", "cut by the kill");
+  main.close();  // by the kill
   look();
   const DrainReport report = finish(false);
   EXPECT_EQ(report.trouble, std::nullopt);
@@ -69,6 +67,85 @@ TEST_F(CheckpointsTest, AHalfWrittenVersionNeverReplacesAWholeOne) {
   ASSERT_EQ(report.notices.size(), 1u) << "nothing is asked for";
   EXPECT_NE(report.notices.front().find("last one that is known to be whole"), std::string::npos);
   EXPECT_EQ(on_case(), "11");
+}
+
+// A direct run leaves what the program has not removed.
+TEST_F(CheckpointsTest, WhatTheProgramRemovedBeforeItWasCarriedIsNotOnTheCaseInTheEnd) {
+  settings_.live = false;
+  settings_.safe_interval = 100ms;
+  start();
+  const std::string directory = tree_ + "/checkpoint/";
+  for (const std::string pair : {"1", "2", "3"}) {
+    write(directory + pair + ".a", pair);
+    write(directory + "sub" + pair + "/b", pair);
+    look();
+    std::ofstream late(directory + "late" + pair);  // no next version while it is open
+    late << pair << std::flush;
+    std::filesystem::remove_all(directory + "sub" + pair);
+    std::filesystem::remove(directory + pair + ".a");
+    ASSERT_TRUE(drive([&] { return content(case_ + "/checkpoint/" + pair + ".a") == pair; }));
+    EXPECT_EQ(content(case_ + "/checkpoint/sub" + pair + "/b"), pair);
+  }
+  write(directory + "4.a", "4");
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt) << report.messages.front();
+  EXPECT_EQ(names(), (std::set<std::string>{"checkpoint", "checkpoint/4.a", "checkpoint/late1", "checkpoint/late2",
+                                            "checkpoint/late3"}));
+}
+
+TEST_F(CheckpointsTest, ADirectoryThatIsRemovedAndMadeAnewNeedsNobodysHelp) {
+  start();
+  const std::string directory = tree_ + "/checkpoint";
+  for (const std::string step : {"1", "2", "3"}) {
+    std::filesystem::remove_all(directory);
+    write(directory + "/main", step);
+    write(directory + "/of" + step + "/auxiliary", step);
+    write(directory + "/sub/deep/file", step);
+    ASSERT_TRUE(drive([&] { return content(case_ + "/checkpoint/of" + step + "/auxiliary") == step; }));
+    EXPECT_EQ(content(case_ + "/checkpoint/sub/deep/file"), step);
+  }
+  std::filesystem::remove_all(directory);
+  look();
+  const DrainReport report = finish();
+  EXPECT_EQ(report.trouble, std::nullopt) << report.messages.front();
+  EXPECT_EQ(names(), std::set<std::string>());
+}
+
+// The old content is nowhere else.
+TEST_F(CheckpointsTest, AFileThatIsWrittenAgainInPlaceIsNeverMixedWithAnOlderOne) {
+  settings_.live = false;
+  start();
+  write_all("1");
+  look();
+  write(tree_ + "/checkpoint/main", "2");
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+  EXPECT_EQ(on_case(), "21") << "as a direct run leaves it";
+}
+
+TEST_F(CheckpointsTest, AVersionOfTheCaseStaysWhereTheNextOneWasWrittenToInPlace) {
+  settings_.live = false;
+  settings_.safe_interval = 100ms;
+  start();
+  carry("1");
+  for (const std::string file : {"main", "auxiliary"}) write(tree_ + "/checkpoint/" + file, "2");
+  look();  // it is kept, and waits for its turn
+  write(tree_ + "/checkpoint/main", "3");
+  EXPECT_EQ(finish(false).trouble, std::nullopt);
+  EXPECT_EQ(on_case(), "11");
+}
+
+TEST_F(CheckpointsTest, WhatAFullPoolMayHaveCutIsNoVersion) {
+  start();
+  carry("1");
+  replace("main", "2, cut");
+  drain_->pool_is_full(true);
+  drain_->pool_is_full(false);
+  replace("auxiliary", "2");
+  look();
+  EXPECT_EQ(on_case(), "11");
+  carry("3");
+  EXPECT_EQ(finish().trouble, Code::pool_full);
+  EXPECT_EQ(on_case(), "33");
 }
 
 TEST_F(CheckpointsTest, AWholeVersionThatWasNotCarriedComesHomeAfterAKill) {

@@ -511,6 +511,25 @@ TEST_F(PublishTest, AVanishedShorterOrStrangeSourceIsAChangedSource) {
   EXPECT_TRUE(names().empty());
 }
 
+TEST_F(PublishTest, ASourceThatMustKeepItsTimeAndIsWrittenToMeanwhileIsAChangedSource) {
+  layouts::Unit unit = file_unit("U", std::string(1 << 20, 'x'));
+  const std::string source = unit.files[0].pieces[0].source;
+  std::filesystem::last_write_time(source, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  unit.files[0].mtime_ns = identity(source).mtime_ns;
+  auto paced = settings();
+  paced.pace = [&](std::size_t) {
+    std::fstream(source, std::ios::in | std::ios::out) << "T";
+    return true;
+  };
+  unit.files[0].must_keep_time = true;
+  const auto changed = drain::publish(*files_, unit, "run1", paced);
+  ASSERT_FALSE(changed);
+  EXPECT_TRUE(source_changed(changed.error())) << changed.error().text();
+  EXPECT_TRUE(names().empty());
+  unit.files[0].must_keep_time = false;
+  EXPECT_TRUE(drain::publish(*files_, unit, "run1", paced)) << "others come again when they are closed";
+}
+
 TEST_F(PublishTest, ReadBackFindsWhatTheFileSystemSpoiled) {
   FaultyFiles spoiling(*files_);
   spoiling.before = [&](const std::string& call, const std::string& path) {
