@@ -1,6 +1,5 @@
 // OpenFOAM's own way to remove a time: Foam::rmDir, which it calls by its symbol. What it does then is known, so that
-// purging a time takes one call to the kernel. (v1912's; other versions have other arguments, and are served by the
-// calls that they make.)
+// purging a time takes one call to the kernel. Each line of versions has arguments of its own, and so a symbol.
 #include <dlfcn.h>
 
 #include "run/redirect/hand_over.h"
@@ -16,31 +15,49 @@ struct FileName {
 
 namespace {
 
-using Remove = bool (*)(const FileName&, bool);
-constexpr const char* symbol = "_ZN4Foam5rmDirERKNS_8fileNameEb";
+bool is_moved(const FileName& directory) {
+  const int before = errno;
+  const bool moved = active() && move_over(directory.text);
+  errno = before;
+  return moved;
+}
 
-// What the caller would have called. Where OpenFOAM was loaded for one library only (a module of Python), it is not
-// among what comes next, but what that library finds.
-Remove behind(void* caller) {
-  if (void* next = find_symbol(RTLD_NEXT, symbol)) return reinterpret_cast<Remove>(next);
+// What the caller would have called, unless that is `entry` itself. Where OpenFOAM was loaded for one library only (a
+// module of Python), it is not among what comes next, but what that library finds.
+template <class Remove>
+Remove* behind(Remove* entry, const char* symbol, void* caller) {
+  if (void* next = find_symbol(RTLD_NEXT, symbol)) return reinterpret_cast<Remove*>(next);
   Dl_info info;
   if (dladdr(caller, &info) == 0) return nullptr;
   void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  void* found = handle != nullptr ? find_symbol(handle, symbol) : nullptr;
+  auto* const found = handle != nullptr ? reinterpret_cast<Remove*>(find_symbol(handle, symbol)) : nullptr;
   if (handle != nullptr) dlclose(handle);
-  return reinterpret_cast<Remove>(found);
+  return found != entry ? found : nullptr;
 }
 
 }  // namespace
 
-// bool Foam::rmDir(const fileName& directory, bool silent): true when nothing of it is left.
+#define BEHIND(name) behind(&entry_##name, #name, __builtin_return_address(0))
+
+// bool Foam::rmDir(const fileName& directory), of the Foundation: true when nothing of it is left.
+ENTRY(bool, _ZN4Foam5rmDirERKNS_8fileNameE, (const FileName& directory)) {
+  if (is_moved(directory)) return true;
+  auto* const next = BEHIND(_ZN4Foam5rmDirERKNS_8fileNameE);
+  return next != nullptr && next(directory);
+}
+
+// OpenCFD's.
 ENTRY(bool, _ZN4Foam5rmDirERKNS_8fileNameEb, (const FileName& directory, bool silent)) {
-  const int before = errno;
-  const bool moved = active() && move_over(directory.text);
-  errno = before;
-  if (moved) return true;
-  const Remove next = behind(__builtin_return_address(0));
-  return next != nullptr && next != entry__ZN4Foam5rmDirERKNS_8fileNameEb && next(directory, silent);
+  if (is_moved(directory)) return true;
+  auto* const next = BEHIND(_ZN4Foam5rmDirERKNS_8fileNameEb);
+  return next != nullptr && next(directory, silent);
+}
+
+// Newer ones of OpenCFD. `empty_only`: what holds a file stays.
+ENTRY(bool, _ZN4Foam5rmDirERKNS_8fileNameEbb, (const FileName& directory, bool silent, bool empty_only)) {
+  if (!empty_only && is_moved(directory)) return true;
+  auto* const next = BEHIND(_ZN4Foam5rmDirERKNS_8fileNameEbb);
+  return next != nullptr && next(directory, silent, empty_only);
 }
 
 }  // namespace forebay::redirect

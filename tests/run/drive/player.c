@@ -203,7 +203,7 @@ static int perform(const struct operation* what) {
   if (strcmp(kind, "append") == 0) return append_line(what);
   if (strcmp(kind, "remove") == 0) return unlink(what->path) == 0 ? 0 : errno;
   if (strcmp(kind, "purge") == 0) return purge(what->path);
-  if (strcmp(kind, "rmDir") == 0) return remove_directory(&(struct file_name){what->path}, true) ? 0 : ENOTEMPTY;
+  if (strcmp(kind, "rmDir") == 0) return remove_directory(what->path) ? 0 : ENOTEMPTY;
   if (strcmp(kind, "rename") == 0) return rename(what->path, what->to) == 0 ? 0 : errno;
   if (strcmp(kind, "meet") == 0) return meet(what->size);
   if (strcmp(kind, "halt") == 0) return halt();

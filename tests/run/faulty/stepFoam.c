@@ -153,7 +153,7 @@ static void purge(long step) {
   if (whole_times) {
     path_of(path, step, "");
     path[strlen(path) - 1] = '\0';
-    if (!remove_directory(&(struct file_name){path}, true)) failed("cannot remove", path);
+    if (!remove_directory(path)) failed("cannot remove", path);
     return;
   }
   static const char* const directories[] = {"uniform/functionObjects", "uniform", ""};

@@ -3,6 +3,7 @@
 Each case runs one program as rank 0 of two; the other rank and the agent are played here.
 """
 
+import itertools
 import math
 import os
 import shutil
@@ -15,7 +16,7 @@ from harness import Pair, finish, ranks_page, report, skip, write
 NONE = -math.inf
 # What is invalid, divides by zero or overflows kills the program, as OpenFOAM wants it.
 PROGRAM = """
-import ctypes, os, shutil, struct, subprocess, sys
+import ctypes, itertools, os, shutil, struct, subprocess, sys
 ctypes.CDLL("libm.so.6").feenableexcept(0x1 | 0x4 | 0x8)
 os.chdir("processor0")
 def begin(time, *files):
@@ -24,16 +25,18 @@ def begin(time, *files):
         with open(f"{time}/{file}", "w") as out: out.write(f"{file} of {time}")
 def purge(time): shutil.rmtree(str(time))
 class FileName(ctypes.Structure): _fields_ = [("text", ctypes.c_char_p)]
-def rm_dir(path): # OpenFOAM's; there is none behind the library
-    remove = ctypes.CDLL(None)["_ZN4Foam5rmDirERKNS_8fileNameEb"]
+turns = itertools.count(int(os.environ["TURN"]))
+def rm_dir(path, *others): # OpenFOAM's, of each version in turn; there is none behind the library
+    others = others or ((), (False,), (False, False))[next(turns) % 3]
+    remove = ctypes.CDLL(None)["_ZN4Foam5rmDirERKNS_8fileNameE" + "b" * len(others)]
     remove.restype = ctypes.c_bool
-    return remove(ctypes.byref(FileName(str(path).encode())), False)
+    return remove(ctypes.byref(FileName(str(path).encode())), *map(ctypes.c_bool, others))
 def move(path): assert rm_dir(path) and not os.path.lexists(str(path))
-def remove_by_module(path):
+def remove_by_module(path, arguments):
     module = ctypes.CDLL(os.environ["MODULE"], mode=os.RTLD_LOCAL)
     module.remove_from_here.restype = ctypes.c_bool
-    return module.remove_from_here(str(path).encode())
-def stay(path): assert not rm_dir(path) and os.path.lexists(str(path))
+    return module.remove_from_here(str(path).encode(), arguments)
+def stay(path, *others): assert not rm_dir(path, *others) and os.path.lexists(str(path))
 def child(line): subprocess.run(["/bin/sh", "-c", line], check=True)
 def other_leaves(time):
     with open(os.environ["FOREBAY_HOLD"], "r+b") as page:
@@ -59,7 +62,9 @@ class Ranks:
         write(self.page, bytes(words))
 
     def run(self, steps):
-        environment = self.pair.environment(FOREBAY_KEEP=self.keep, FOREBAY_HOLD=self.page, MODULE=module)
+        environment = self.pair.environment(
+            FOREBAY_KEEP=self.keep, FOREBAY_HOLD=self.page, MODULE=module, TURN=str(next(turns))
+        )
         done = self.pair.run(["/usr/bin/python3", "-c", PROGRAM + steps], environment)
         if done.returncode != 0:
             return [done.stderr.decode()[-1500:]]
@@ -189,6 +194,11 @@ CASES = {
         ("begin(1); begin(2); begin(3); purge(1)", 2, [1]),
     ),
     "a time that OpenFOAM removes is handed over as a whole": ({}, ("begin(1); begin(2); move(1)", 1, ["1/"])),
+    "by OpenFOAM of any version": (
+        {},
+        ("for time in range(1, 5): begin(time)\nfor time in range(1, 4): move(time)", 3, ["1/", "2/", "3/"]),
+    ),
+    "but not where only empty directories are to go": ({}, ("begin(1); begin(2); stay(1, True, True)", 1, [])),
     "whatever way it is named": (
         {},
         ("begin(1); begin(2); begin(3); move('./1//'); move(os.path.abspath('2'))", 2, ["1/", "2/"]),
@@ -221,10 +231,12 @@ CASES = {
     "a module that has brought an OpenFOAM along is served by it, or by us": (
         {},
         (
-            "begin(1); begin(2); os.mkdir('other'); assert remove_by_module('other') and remove_by_module(1)\n"
-            "assert not os.path.exists('other') and not remove_by_module('other')",
-            1,
-            ["1/"],
+            "for time in range(1, 5): begin(time)\n"
+            "for time in range(1, 4):\n"
+            "    os.mkdir('other'); assert remove_by_module('other', time) and remove_by_module(time, time)\n"
+            "    assert not os.path.exists('other') and not remove_by_module('other', time)",
+            3,
+            ["1/", "2/", "3/"],
         ),
     ),
     "a time that was made anew takes the place of its older self": (
@@ -313,6 +325,7 @@ CASES = {
 }
 
 library, module = map(os.path.abspath, sys.argv[1:])
+turns = itertools.count()
 with Pair(library, build) as pair:
     outcomes = [report(name, Ranks(pair, **how).expect(*what)) for name, (how, what) in CASES.items()]
     steps = "begin(1); begin(2); begin(3)"
