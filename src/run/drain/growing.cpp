@@ -169,24 +169,32 @@ void GrowingFiles::journal(const std::string& path, GrowingFile& file) {
     run.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
 }
 
-void GrowingFiles::refresh() {
-  const auto now = run.clock.now();
-  if (under_way > 0 || now < next) return;
-  began = now;
-  next = now + run.request.settings.refresh;
+void GrowingFiles::begin() {
+  began = run.clock.now();
+  next = began + run.request.settings.refresh;
   may_clear = true;
-  // Where there are too many for one refresh the next one goes on behind them.
+  left = files.size();
+  submitted = 0;
+}
+
+// All files are looked at, though not more at once than the mover takes.
+void GrowingFiles::refresh() {
+  if (left == 0 && (under_way > 0 || run.clock.now() < next)) return;
+  if (left == 0) begin();
   auto at = files.upper_bound(last);
-  for (std::size_t looked = 0; looked < files.size() && work.jobs.size() < Work::most_jobs; ++looked) {
+  for (; left > 0 && !files.empty() && work.jobs.size() < Work::most_jobs; --left) {
     if (at == files.end()) at = files.begin();
     last = at->first;
     look_at(at->first, at->second);
     ++at;
   }
+  if (files.empty()) left = 0;
+  end_if_done();
 }
 
 void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
   if (work.in_flight.contains(path) || work.checkpoints.containing(path) != nullptr) return;
+  if (seen.others.times.directory_of(path)) return;  // a time appears as a whole
   const auto local = work.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
   if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;
@@ -216,6 +224,7 @@ void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Grow
   if (appends && !known->grows) run.record(growing_record(path));
   const auto prepared = std::make_shared<Prepared>();
   ++under_way;
+  ++submitted;
   Job job{Job::Kind::growth, path, 0, 0, {}, false, prepared};
   job.holds_refresh = true;
   work.submit(
@@ -254,10 +263,15 @@ void GrowingFiles::record(const std::string& path, const Record& drained) {
 }
 
 void GrowingFiles::job_was_tried() {
-  if (--under_way > 0) return;
-  const auto now = run.clock.now();
-  const auto pause = std::min<Clock::duration>(least_pause * (now - began), most_pauses * run.request.settings.refresh);
-  next = std::max(next, began + pause);
+  --under_way;
+  end_if_done();
+}
+
+void GrowingFiles::end_if_done() {
+  if (under_way > 0 || left > 0 || submitted == 0) return;
+  const auto most_of_files = static_cast<long>(submitted) * longest_pause_of_file;
+  const auto longest = std::max<Clock::duration>(most_pauses * run.request.settings.refresh, most_of_files);
+  next = std::max(next, began + std::min<Clock::duration>(least_pause * (run.clock.now() - began), longest));
 }
 
 Growing GrowingFiles::report() const {

@@ -44,9 +44,13 @@ struct GrowingFiles {
   static constexpr std::size_t most = 8192;
   // The time that a refresh takes is a tenth of the time between two at most, so that it cannot hold up a file server.
   static constexpr int least_pause = 10;
-  static constexpr int most_pauses = 12;          // refreshes, whatever a job had to wait for
+  // But a job may have had to wait for others, or for a server that was away: a pause lasts no longer than so many
+  // refreshes, or so long for each file that was carried.
+  static constexpr int most_pauses = 12;
+  static constexpr std::chrono::milliseconds longest_pause_of_file{100};
   std::map<std::string, GrowingFile> files = {};  // by path in the case
-  std::size_t under_way = 0;                      // jobs that were not tried yet: the next refresh waits for these
+  std::size_t left = 0;                           // of this refresh, to be looked at
+  std::size_t under_way = 0, submitted = 0;       // jobs of this refresh: not tried yet, and all
   std::string last = {};                          // that was looked at
   bool may_clear = true;                          // those that stand still may go; not again before the next refresh
   Clock::time_point began = run.start, next = run.start + run.request.settings.refresh;
@@ -54,7 +58,7 @@ struct GrowingFiles {
   // The program made it, or may open it: beyond `most` those go first that stand still.
   void note(const std::string& path);
   void forget(const std::string& path);  // and what is below it
-  // To be called now and then.
+  // To be called now and then: begins one when its time has come, and goes on with it.
   void refresh();
   // What a job found out; and that it was tried once, with success or without.
   void note_outcome(const Job& job);
@@ -65,6 +69,8 @@ struct GrowingFiles {
   Growing report() const;
 
  private:
+  void begin();
+  void end_if_done();
   void look_at(const std::string& path, GrowingFile& file);
   void submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known);
   void journal(const std::string& path, GrowingFile& file);

@@ -46,6 +46,9 @@ void OtherFiles::handle(const Event& event) {
       work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
   }
   growing.note(event.path);
+  // A listing tells of a file that is still open, too: its closing will be told, like that of one that was just made.
+  const bool is_one_file = S_ISREG(status.st_mode) && status.st_nlink == 1;
+  if (event.kind == Event::Kind::found && is_one_file && is_open_for_writing(local)) return;
   const FileId file{status.st_dev, status.st_ino};
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))
@@ -57,7 +60,7 @@ void OtherFiles::handle(const Event& event) {
   const bool was_found = found != pending.end() && found->second.file == file;
   if ((event.kind == Event::Kind::created && !was_found) || status.st_nlink > 1) counted.erase(file);
   // Its closing will be told; but for another name of a file nothing is closed.
-  if (event.kind == Event::Kind::created && S_ISREG(status.st_mode) && status.st_nlink == 1) return;
+  if (event.kind == Event::Kind::created && is_one_file) return;
   if (event.kind == Event::Kind::moved_in) replaced(event.path, file);
   wait_for_quiet(event.path, file);
 }

@@ -1,10 +1,13 @@
 """A case, a pool and the command, for tests of what shell scripts leave: directly, and by each way in."""
 
+import concurrent.futures
+import itertools
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -20,6 +23,7 @@ USAGE, UNDRAINED, CONFLICT, BUSY = 2, 3, 5, 7
 
 class OutputCase(unittest.TestCase):
     maxDiff = None
+    _said, _numbers = threading.local(), itertools.count()
 
     def setUp(self):
         self.directory = tempfile.mkdtemp(prefix="forebay-outputs-")
@@ -41,10 +45,31 @@ class OutputCase(unittest.TestCase):
         kept = {key: value for key, value in os.environ.items() if not key.startswith("FOREBAY_")}
         return {**kept, "FOREBAY_CONFIG": "", "XDG_CONFIG_HOME": self.directory}
 
+    @property
+    def output(self):
+        """What the process printed that finish() of this thread waited for last."""
+        return getattr(self._said, "text", "")
+
+    @output.setter
+    def output(self, text):
+        self._said.text = text
+
+    def in_each_way(self, check):
+        """Calls `check(way)` for all ways in at once: what takes its time is waiting. They share the pool."""
+        with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as threads:
+            done = {way: threads.submit(check, way) for way in WAYS}
+        for way, each in done.items():
+            with self.subTest(way=way):
+                each.result()
+
     def start(self, words, cwd):
-        return subprocess.Popen(
-            words, cwd=cwd, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        mark = f"{os.getpid()}-{next(self._numbers)}"
+        process = subprocess.Popen(
+            words, cwd=cwd, env={**self.environment(), processes.MARK: mark},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        process.mark = mark
+        return process
 
     def finish(self, process, seconds=60):
         self.output, _ = process.communicate(timeout=seconds)
@@ -53,6 +78,11 @@ class OutputCase(unittest.TestCase):
     def kill_all(self, process):
         """The starter, the agent and the program, killed at once: all that names this test's directory or its pool."""
         processes.kill_mentioning(self.directory, self.pool)
+        process.communicate(timeout=30)
+
+    def kill_run(self, process):
+        """The same of one run alone."""
+        processes.Processes(process.mark, "", "").kill_all()
         process.communicate(timeout=30)
 
     def line(self, way, script, *options):

@@ -192,6 +192,47 @@ TEST_F(GrowingTest, WhatTheProgramRemovesWhileItGrowsGoes) {
   EXPECT_EQ(on_case(), "<none>");
 }
 
+// More than the mover takes at once.
+TEST_F(GrowingTest, ThousandsOfFilesAreAllLookedAtInOneRefresh) {
+  constexpr int many = 2100;
+  std::vector<std::ofstream> files;
+  for (int i = 0; i < many; ++i) {
+    std::filesystem::create_directories(tree() + "/probes" + std::to_string(i / 100));
+    files.emplace_back(tree() + "/probes" + std::to_string(i / 100) + "/" + std::to_string(i));
+    files.back() << "one\n" << std::flush;
+    if (i % 500 == 0) look();
+  }
+  const auto on_case = [&] {
+    int there = 0;
+    for (int i = 0; i < many; ++i)
+      there += content(case_ + "/probes" + std::to_string(i / 100) + "/" + std::to_string(i)) == "one\n" ? 1 : 0;
+    return there;
+  };
+  look();
+  clock_.move(std::chrono::seconds(1));
+  look();  // what is there
+  clock_.move(std::chrono::seconds(1));
+  look();
+  drive([&] { return drain_->progress().queued + drain_->progress().active == 0; });
+  EXPECT_EQ(on_case(), many);
+}
+
+TEST_F(GrowingTest, ARefreshThatTookLongIsFollowedByALongPauseButNotForEver) {
+  append("one\n");
+  refresh();
+  clock_.move(std::chrono::seconds(1));
+  look();  // carries it
+  clock_.move(std::chrono::seconds(3));
+  drive([&] { return drain_->progress().queued + drain_->progress().active == 0; });
+  ASSERT_EQ(on_case(), "one\n");
+  append("two\n");
+  clock_.move(std::chrono::seconds(8));
+  rounds();
+  EXPECT_EQ(on_case(), "one\n");
+  clock_.move(std::chrono::seconds(4));
+  EXPECT_TRUE(drive([&] { return on_case() == "one\ntwo\n"; }));
+}
+
 TEST_F(GrowingTest, AModeThatIsChangedWhileItGrowsArrives) {
   appear("one\n");
   ASSERT_EQ(chmod((tree() + "/log.solver").c_str(), 0600), 0);
