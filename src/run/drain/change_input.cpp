@@ -90,6 +90,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   // Before it has its name: whoever resumes this run must not take it for an output. A rename changes its ctime.
   run.record(staged_record(entry));
   if (::rename(temporary.c_str(), local.c_str()) != 0) return errno_error("cannot put into the tree:", local);
+  state.controls.replaced.insert(path);
   state.seen.being_put = path;
   auto after = on_events();
   state.seen.being_put.clear();

@@ -162,6 +162,12 @@ bool ControlFiles::consider(const std::string& path, const std::optional<OnCase>
                             std::vector<control::Wish>& wishes) {
   const auto known = run.ledger.find(path);
   if (there ? known && control::is_as_known(*there, *known) : !known || known->deleted) return true;
+  if (replaced.contains(path)) {
+    run.tell(
+        fmt::format("{} has changed on the case: the program, which `forebay stop` asked to end, does not see that",
+                    printable(path)));
+    return true;
+  }
   for (std::string_view at = path; !at.empty(); at = parent_of(at))
     if (under_way.contains(std::string(at))) return false;
   if (work.not_carried.given_up.contains(path)) return true;

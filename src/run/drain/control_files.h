@@ -34,6 +34,8 @@ struct ControlFiles {
   std::set<std::string> under_way = {};                      // what the thread makes ready
   std::map<std::string, Identity> refused = {};              // what cannot be shown, as it was
   std::map<std::string, Clock::time_point> not_before = {};  // what was copied, and when it may be again
+  // The program has a version of its own of these (Drain::change_input): what the case has by now is not shown.
+  std::set<std::string> replaced = {};
   // Edits that links to the case show by themselves: where a copy takes a link's place they are no news.
   std::map<std::string, Identity> seen_through_links = {};
   // Last, so that the thread ends before anything that it uses.

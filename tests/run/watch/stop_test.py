@@ -2,6 +2,7 @@
 as it is. A program that looks for a newer controlDict stands for OpenFOAM here; solver_stop_test.py has the real one."""
 
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -120,6 +121,31 @@ class Stopped(OutputCase):
         for stop in stops:
             self.assertEqual(stop.wait(60), 0, stop.communicate())
         self.assert_pool_is_empty()
+
+    def test_an_edit_of_the_case_does_not_take_it_back_without_a_word(self):
+        """The program looks again later, as OpenFOAM does before it writes."""
+        later = "time.sleep(5)\ntold = re.findall(r'^stopAt +(\\w+);', open(path).read(), re.M)"
+        edited = CONTROL + "\nwriteInterval 7;\n"
+        reports = {way: os.path.join(self.directory, f"report-{way}") for way in WAYS}
+        runs = {way: self.begin(way, after=later, options=("--json", reports[way])) for way in WAYS}
+        stops = {}
+        for way, (case, process) in runs.items():
+            self.await_file(process, case, "begun")
+            stops[way] = self.stop(case)
+        for way, (case, _) in runs.items():
+            self.assertIn("is asked to end", stops[way].stdout.readline())
+            with open(os.path.join(case, "system", "edited"), "w") as file:
+                file.write(edited)
+            os.replace(os.path.join(case, "system", "edited"), os.path.join(case, "system", "controlDict"))
+        for way, (case, process) in runs.items():
+            with self.subTest(way=way):
+                self.assertEqual(self.finish(process), 0, self.output)
+                self.assertEqual(self.read(case, "told"), "nextWrite")
+                self.assertEqual(self.control(case), edited)
+                self.assertEqual(stops[way].wait(60), 0)
+                stops[way].stdout.close()
+                with open(reports[way]) as file:
+                    self.assertIn("controlDict has changed on the case", " ".join(json.load(file)["notices"]))
 
     def test_after_a_kill_the_case_keeps_its_control_dict(self):
         case, process = self.begin("redirect", after="open('told', 'w').close(); time.sleep(60)")
