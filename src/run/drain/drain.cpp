@@ -178,6 +178,7 @@ void Drain::tick() {
   follow_case();
   state.work.eviction.let_go();
   if (settings.live) state.seen.others.submit_quiet(settings.settle);
+  state.work.submit_waiting();
   if (state.seen.alone() && now - state.policy.last_safe >= settings.safe_interval) {
     state.policy.last_safe = now;
     for (const std::string& time : state.policy.restart_points())
@@ -206,6 +207,13 @@ void Drain::safe_everywhere(const std::string& time) {
   if (state.policy.nodes.newest_everywhere && !state.seen.times.before(*state.policy.nodes.newest_everywhere, time))
     return;
   state.policy.nodes.newest_everywhere = time;
+}
+
+void Drain::on_case_elsewhere(const std::string& time) {
+  State& state = *state_;
+  auto& newest = state.policy.nodes.on_case_elsewhere;
+  if (!newest || state.seen.times.before(*newest, time)) newest = time;
+  if (state.end.phase == Phase::running) state.work.submit_waiting();
 }
 
 void Drain::kept_by_others(std::set<std::string> times) {

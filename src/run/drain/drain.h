@@ -259,6 +259,9 @@ class Drain {
   // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
   // here, and that it supersedes, may leave the case.
   void safe_everywhere(const std::string& time);
+  // The newest time that all other nodes have told to be on the case for their ranks. The node of the first rank brings
+  // times when the others have, so that whoever looks for them there finds whole ones.
+  void on_case_elsewhere(const std::string& time);
   // Older times that other nodes keep beside newer ones, for what their ranks have of them: half of a time is none.
   void kept_by_others(std::set<std::string> times);
   // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called

@@ -80,7 +80,7 @@ void Links::try_later(const Job& job) {
   if (job.kind == Job::Kind::file) {
     seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
   } else {
-    work.waiting_times.push_back(job.time);
+    work.wait_to_be_carried(job.time);
   }
 }
 

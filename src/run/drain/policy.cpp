@@ -30,7 +30,7 @@ void Policy::new_complete_times() {
     seen.timeline.complete(time, run.now());
     // What the program purged already, it may purge altogether; until then it is safe only from what is kept.
     if (run.request.settings.live && !run.request.settings.hold_times && !seen.times.purged(time))
-      work.waiting_times.push_back(time);
+      work.wait_to_be_carried(time);
   }
   if (!complete.empty() || !late.empty()) choose_restart_points();
   if (complete.empty()) return;

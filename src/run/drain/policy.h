@@ -21,6 +21,7 @@ namespace forebay::drain {
 struct Nodes {
   std::optional<std::string> agreed = {}, pinned = {};
   std::optional<std::string> newest_everywhere = {};  // on the case for the ranks of all nodes
+  std::optional<std::string> on_case_elsewhere = {};  // the newest that is there for those of all others
   std::set<std::string> kept_by_others = {};          // times that other nodes keep beside newer ones
   Candidates candidates = {};                         // while they have not agreed
   std::optional<std::string> newest_candidate = {};   // the last one that was added to them

@@ -346,10 +346,24 @@ void Work::submit_held() {
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
 }
 
+void Work::wait_to_be_carried(const std::string& time) {
+  waiting_times.push_back({time, run.clock.now()});
+}
+
+// Whoever looks for times looks into the directory of the first rank. So its node brings a time when the others have;
+// but not much later for that, since what the case lacks is lost with the node.
+bool Work::waits_for_nodes(const WaitingTime& time) const {
+  if (!seen.serves(0) || seen.alone() || seen.room.is_scarce) return false;
+  const auto& elsewhere = policy.nodes.on_case_elsewhere;
+  if (elsewhere && !seen.times.before(*elsewhere, time.name)) return false;
+  const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run.request.settings.safe_interval / 4);
+  return run.clock.now() - time.since < longest;
+}
+
 // Only so many at once: where the shared file system falls behind, what waits for its turn costs memory.
 void Work::submit_waiting() {
-  while (!waiting_times.empty() && jobs.size() < most_jobs) {
-    const std::string time = std::move(waiting_times.front());
+  while (!waiting_times.empty() && jobs.size() < most_jobs && !waits_for_nodes(waiting_times.front())) {
+    const std::string time = std::move(waiting_times.front().name);
     waiting_times.pop_front();
     submit_time(time, false);
   }

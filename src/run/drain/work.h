@@ -54,6 +54,12 @@ struct Progress {
   std::uint64_t mark = 0;  // what the mover had done then
 };
 
+// A complete time that waits to be carried.
+struct WaitingTime {
+  std::string name;
+  Clock::time_point since;
+};
+
 struct Work {
   Run& run;
   Observation& seen;
@@ -61,11 +67,14 @@ struct Work {
   End& end;
 
   static constexpr std::size_t most_jobs = 2048;
+  // Within it other nodes bring a time, tell of it, and are heard.
+  static constexpr std::chrono::seconds longest_wait_for_nodes{30};
   Outcomes outcomes = {};
   Temporaries temporaries = {};
-  std::map<std::uint64_t, Job> jobs = {};      // by ticket
-  std::set<std::string> in_flight = {};        // keys of jobs
-  std::deque<std::string> waiting_times = {};  // complete, to be submitted when fewer jobs wait
+  std::map<std::uint64_t, Job> jobs = {};  // by ticket
+  std::set<std::string> in_flight = {};    // keys of jobs
+  // To be submitted when fewer jobs wait, and on the first rank's node when the other nodes have them on the case.
+  std::deque<WaitingTime> waiting_times = {};
   Drained drained = {};
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
@@ -93,6 +102,8 @@ struct Work {
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_other_time(const std::string& directory);
+  void wait_to_be_carried(const std::string& time);
+  bool waits_for_nodes(const WaitingTime& time) const;
   void submit_waiting();
   void submit_held();
   void submit_removal(const std::string& path);

@@ -621,6 +621,7 @@ void Agent::agree_with_others() {
   for (const NodeReport& other : *others)
     for (const auto& [time, why] : other.drain.kept_beside) kept.insert(time);
   drain_->kept_by_others(std::move(kept));
+  if (const auto time = safe_over_others(report_, *others, plan_.ranks)) drain_->on_case_elsewhere(*time);
   report_.complete_times = drain_->complete_times();
   report_.safe_times = drain_->safe_times();
   Accord next = next_accord(report_, *others, plan_.ranks, clock_.now() - asked_.last_round >= pace_.round);

@@ -68,6 +68,13 @@ std::optional<std::string> safe_over_all(const std::vector<NodeReport>& nodes, i
       nodes, [](const NodeReport& node) -> const auto& { return node.safe_times; });
 }
 
+std::optional<std::string> safe_over_others(const NodeReport& own, const std::vector<NodeReport>& others,
+                                            int all_ranks) {
+  if (!represents_all(together(own, others), all_ranks)) return std::nullopt;
+  return newest_in_all(
+      others, [](const NodeReport& node) -> const auto& { return node.safe_times; });
+}
+
 std::optional<std::string> complete_over_all(const std::vector<NodeReport>& nodes, int all_ranks) {
   if (!represents_all(nodes, all_ranks)) return std::nullopt;
   return newest_common(nodes);

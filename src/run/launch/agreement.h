@@ -31,6 +31,9 @@ bool represents_all(const std::vector<NodeReport>& nodes, int all_ranks);
 std::optional<std::string> newest_common(const std::vector<NodeReport>& nodes);
 // The newest time that is on the case for all ranks.
 std::optional<std::string> safe_over_all(const std::vector<NodeReport>& nodes, int all_ranks);
+// The newest that is on the case for the ranks of all other nodes, as these tell.
+std::optional<std::string> safe_over_others(const NodeReport& own, const std::vector<NodeReport>& others,
+                                            int all_ranks);
 // The same of times that are complete, wherever they are.
 std::optional<std::string> complete_over_all(const std::vector<NodeReport>& nodes, int all_ranks);
 

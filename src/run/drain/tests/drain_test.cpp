@@ -417,6 +417,24 @@ TEST_F(DrainTest, WithSeveralNodesASafeTimeThatWasPurgedGoesWhenANewerOneIsSafeO
   }
 }
 
+TEST_F(DrainTest, WithSeveralNodesThatOfTheFirstRankBringsATimeWhenTheOthersHave) {
+  settings_.all_ranks = 4;
+  settings_.safe_interval = 600s;
+  open();
+  for (const std::string time : {"1", "2", "3"}) write_time(time);
+  for (int i = 0; i < 20; ++i) round();
+  EXPECT_FALSE(on_case("processor0/1") || on_case("processor1/1"));
+  drain_->on_case_elsewhere("1");
+  EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
+  for (int i = 0; i < 20; ++i) round();
+  EXPECT_FALSE(on_case("processor0/2"));
+  // But not for ever, and each from the moment on at which it was complete.
+  clock_.move(31s);
+  EXPECT_TRUE(drive([&] { return on_case("processor0/2/p"); }));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_TRUE(on_case("processor0/3/p"));
+}
+
 TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
   settings_.hold_times = true;
   settings_.safe_interval = 1ms;

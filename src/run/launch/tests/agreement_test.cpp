@@ -41,6 +41,15 @@ TEST(AgreementTest, OnlyTheNodeOfRankZeroProposes) {
   EXPECT_EQ(next_accord(second, {node("n1", {0, 1}, {"1"})}, 4, true), Accord{});
 }
 
+TEST(AgreementTest, WhatTheCaseHasOfAllOthersIsKnownWhenAllHaveTold) {
+  const NodeReport first = node("n1", {0}, {});
+  NodeReport second = node("n2", {1}, {}), third = node("n3", {2}, {});
+  second.safe_times = {"1", "2", "3"};
+  third.safe_times = {"1", "2"};
+  EXPECT_EQ(safe_over_others(first, {second}, 3), std::nullopt);
+  EXPECT_EQ(safe_over_others(first, {second, third}, 3), "2");
+}
+
 TEST(AgreementTest, ATimeIsAgreedOnlyWhenAllHavePinnedIt) {
   NodeReport first = node("n1", {0}, {"1", "2"}), second = node("n2", {1}, {"1", "2"}), third = node("n3", {2}, {"2"});
   first.accord = next_accord(first, {second, third}, 3, true);
