@@ -19,8 +19,8 @@ struct ControlFiles {
   Observation& seen;
   Work& work;
 
-  // On the node of rank 0; on others as often as files grow on the case.
-  static constexpr std::chrono::milliseconds pace{1000};
+  // On the node of rank 0; on others as often as files grow on the case. The program sees a change within 2 s.
+  static constexpr std::chrono::milliseconds pace{1500};
   // A look that began earlier says nothing: what the run did meanwhile is not remembered for so long.
   static constexpr std::chrono::seconds oldest_look{30};
   static constexpr std::size_t many_touched = 10'000;

@@ -65,6 +65,9 @@ constexpr int glances_in_pause = 6;
 constexpr auto tick_interval = 200ms;
 constexpr auto status_interval = 1s;
 constexpr auto beat_interval = 5s;
+// Where nothing was heard for so long, there is no more to do than what comes by itself: a tick in a while.
+constexpr auto rest_after = 5s;
+constexpr auto rest_interval = 1250ms;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
 // Who was refused is told so for so long, and has so long to say who it is.
@@ -107,6 +110,8 @@ class Agent {
     return std::max(std::chrono::ceil<std::chrono::milliseconds>(when - clock_.now()), 0ms);
   }
   Clock::time_point next_work() const { return std::min({next_.events, next_.tick, pressure_->next_check()}); }
+  bool at_rest() const;
+  Clock::time_point next_tick() const;
   bool stays_quiet();
   void check_pools();
   void note_standstill();
@@ -163,7 +168,7 @@ class Agent {
   } told_;
   // When something is due, and the pause before the next events.
   struct Next {
-    Clock::time_point events{}, tick{};
+    Clock::time_point events{}, tick{}, rest{};
     Clock::duration pause{};
   } next_;
   // What is asked of this node, by the other ones and by the user.
@@ -503,8 +508,22 @@ bool Agent::stays_quiet() {
   return clock_.now() < next_work();
 }
 
+// Other nodes are listened to at their pace.
+bool Agent::at_rest() const {
+  return report_.phase == Phase::running && clock_.now() >= next_.rest && alone();
+}
+
+Clock::time_point Agent::next_tick() const {
+  const auto now = clock_.now(), last_look = next_.events - next_.pause;
+  if (at_rest()) return now + std::min<Clock::duration>(rest_interval, plan_.settings.drain.refresh);
+  const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
+  const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
+  const auto due_at = told_.at + status_interval;
+  return due_at > now ? std::min(now + tick, due_at) : now + tick;
+}
+
 void Agent::check_pools() {
-  pressure_->act(*drain_);
+  pressure_->act(*drain_, at_rest());
   const bool tight = pressure_->tight();
   drain_->room_is_scarce(tight || pressure_->paused());
   // Room is made of what is known to be written.
@@ -566,6 +585,7 @@ void Agent::serve() {
     auto timeout = in_pause || due                ? 0ms
                    : pressure_->tight()           ? shortest_pause
                    : early || pressure_->paused() ? glance_interval
+                   : at_rest()                    ? milliseconds_until(next_.tick)
                                                   : tick_interval;
     if (early) timeout = std::min(timeout, milliseconds_until(next_.events));
     if (!pressure_->tight() && !pressure_->paused())
@@ -575,6 +595,7 @@ void Agent::serve() {
     check_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && clock_.now() < next_.tick) continue;
+    if (due || !nothing) next_.rest = clock_.now() + rest_after;
     told_.news = told_.news || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
@@ -594,11 +615,7 @@ void Agent::serve() {
     agree_with_others();
     answer_user();
     tell_status(false);
-    const auto now = clock_.now(), last_look = next_.events - next_.pause;
-    const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
-    const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
-    const auto due_at = told_.at + status_interval;
-    next_.tick = due_at > now ? std::min(now + tick, due_at) : now + tick;
+    next_.tick = next_tick();
   }
 }
 

@@ -130,7 +130,8 @@ Clock::time_point Pressure::next_count(const PoolState& pool, double high) const
   if (full || paused_)
     return pool.counted_at +
            std::max<Clock::duration>(shortest_until_count_when_full, part_for_counts_when_full * pool.count_took);
-  return pool.counted_at + std::max<Clock::duration>(shortest_until_count, part_for_counts * pool.count_took);
+  const auto shortest = may_rest(pool, high) ? longest_until_check : shortest_until_count;
+  return pool.counted_at + std::max<Clock::duration>(shortest, part_for_counts * pool.count_took);
 }
 
 // Leaves room for a measured output step.
@@ -149,14 +150,15 @@ Clock::duration Pressure::until_check(double high) const {
   static const auto cores = static_cast<double>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
   Seconds least = longest_until_check;
   for (const PoolState& pool : pools_) {
-    if (pool.limit == 0) continue;
+    if (pool.limit == 0 || may_rest(pool, high)) continue;
     const double room = (high - pool.highest_fill()) * static_cast<double>(pool.limit);
     least = std::min(least, Seconds(std::max(room, 0.0) / (highest_rate * cores)));
   }
   return std::max<Clock::duration>(std::chrono::duration_cast<Clock::duration>(least), shortest_until_check);
 }
 
-void Pressure::act(drain::Drain& drain) {
+void Pressure::act(drain::Drain& drain, bool rest) {
+  rest_ = rest;
   const double high = high_mark(drain), low = std::min(low_, 0.8 * high);
   const bool full = check(high);
   drain.pool_is_full(full);
@@ -169,7 +171,7 @@ void Pressure::act(drain::Drain& drain) {
   for (const PoolState& pool : pools_)
     if (tight_ || paused_ || pool.counting) {
       next_check_ = {};
-    } else {
+    } else if (!may_rest(pool, high)) {  // else it is counted when somebody looks
       next_check_ = std::min(next_check_, next_count(pool, high));
     }
 }

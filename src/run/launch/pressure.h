@@ -38,10 +38,10 @@ class Pressure {
   void watch(pid_t process);
   void forget(pid_t process);
   // Checks the pools and holds back, makes room, or lets go. Cheap enough for every round of the agent, but not for
-  // every moment in which it only waits: see next_check().
-  void act(drain::Drain& drain);
+  // every moment in which it only waits: see next_check(). `rest`: nothing was heard of the program for a while.
+  void act(drain::Drain& drain, bool rest = false);
   // Until then no pool can become nearly full, at the highest rate at which cores write to memory, or hardly more; a
-  // moment that has passed while one is.
+  // moment that has passed while one is. Of a program at rest none fills half of a pool before anything is heard of it.
   Clock::time_point next_check() const { return next_check_; }
   void release();
   bool paused() const { return paused_; }
@@ -81,6 +81,7 @@ class Pressure {
   void set(bool paused);
   bool check(double high);
   void look(PoolState& pool, std::uint64_t free_bytes);
+  bool may_rest(const PoolState& pool, double high) const { return rest_ && pool.highest_fill() < high / 2; }
   void count(PoolState& pool);
   std::vector<Claim> exchange_claims(const PoolState& pool) const;
   double high_mark(const drain::Drain& drain) const;
@@ -95,7 +96,7 @@ class Pressure {
   MappedFile gate_page_;
   std::uint32_t* gate_ = nullptr;  // its first word
   std::vector<pid_t> processes_, stopped_;
-  bool paused_ = false, hopeless_ = false, tight_ = false;
+  bool paused_ = false, hopeless_ = false, tight_ = false, rest_ = false;
   std::chrono::milliseconds patience_{};
   std::uint64_t moved_ = 0;  // by the drain, when last checked
   Clock::time_point last_moved_{};

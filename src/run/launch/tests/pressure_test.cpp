@@ -107,6 +107,18 @@ TEST_F(PressureTest, APoolWithoutInodesIsFull) {
   EXPECT_EQ(drain_->report().trouble, Code::pool_full);
 }
 
+TEST_F(PressureTest, BesideAProgramAtRestPoolsThatAreHalfEmptyAreCheckedOnceASecond) {
+  use(0, 0.1);
+  use(1, 0.1);
+  pressure_->act(*drain_, true);
+  EXPECT_GE(pressure_->next_check() - clock_.now(), std::chrono::seconds(1));
+  pressure_->act(*drain_);
+  EXPECT_LT(pressure_->next_check() - clock_.now(), std::chrono::seconds(1)) << "100 kB are written in no time";
+  use(1, 0.5);
+  pressure_->act(*drain_, true);
+  EXPECT_LT(pressure_->next_check() - clock_.now(), std::chrono::seconds(1));
+}
+
 TEST_F(PressureTest, TheFirstPoolCanBeTheFullOneToo) {
   use(0, 0.95);
   use(1, 0.1);

@@ -1,0 +1,139 @@
+"""What watching costs, by counts: the agent's processor time and its wakes beside a program with a hundred open files, that
+grow and that do not; and the system calls of a program for each time that it writes."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "outputs"))
+import outputcase  # noqa: E402
+from outputcase import OutputCase, processes  # noqa: E402
+
+FILES = 100
+# Each file grows five times a second, or stands still.
+HOLDS = (
+    """
+import os, sys, time
+os.makedirs("postProcessing/probes/0")
+files = [open(f"postProcessing/probes/0/{number}", "w") for number in range(%d)]
+for file in files: print("# Probe 0 (0 0 0)", file=file, flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.2)
+    for file in files if sys.argv[2] == "grow" else (): print("0.005 0.25 (1 0 0)", file=file, flush=True)
+"""
+    % FILES
+)
+REFRESH = 1  # seconds: five times as often as where nobody says
+MOST_OF_A_CORE, MOST_WAKES = 0.02, 2  # of the time, and a second
+BEFORE, WINDOW = 9, 6  # seconds: until all is as it stays, and over which is counted
+
+# Writes so many times as OpenFOAM does, of which it keeps two, with a log and a history.
+WRITES = """
+import os, shutil, sys
+log = open("log", "w")
+for step in range(1, int(sys.argv[1]) + 1):
+    os.makedirs(f"{step}/uniform")
+    for name in ("U", "p", "phi", "uniform/time"):
+        with open(f"{step}/{name}", "w") as file: file.write("1" * 1000)
+    print(step, file=log, flush=True)
+    with open("history", "a") as file: file.write("line\\n")
+    if step > 2:
+        for name in ("U", "p", "phi", "uniform/time"): os.unlink(f"{step - 2}/{name}")
+        os.rmdir(f"{step - 2}/uniform"); os.rmdir(f"{step - 2}")
+"""
+FEW, MANY = 5, 15
+# For a written time, more than directly: names are looked up, and what the program removes is kept by a link (of four
+# files, the system calls of five directories). As it was before anything grew on the case.
+MORE = {"namespace": 15, "redirect": 21, "path": 0}
+
+
+class Used:
+    """By all threads of a process so far."""
+
+    def __init__(self, pid):
+        self.seconds = self.wakes = 0
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
+                self.seconds += int(file.read().split()[0]) / 1e9
+            with open(f"/proc/{pid}/task/{thread}/status") as file:
+                self.wakes += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", file.read(), re.M)[1])
+
+
+class Agent(OutputCase):
+    def begin(self, name, *options):
+        case = self.case(name)
+        program, word = (os.path.join(self.directory, each) for each in ("holds.py", f"stop-{name}"))
+        with open(program, "w") as file:
+            file.write(HOLDS)
+        run = self.start(self.line("redirect", f"exec {sys.executable} {program} {word} {name}", *options), case)
+        self.addCleanup(lambda: run.poll() is None and self.kill_all(run))
+        return case, run, word
+
+    def agent_of(self, case):
+        found = [pid for pid in processes.everyone() if processes.name_of(pid) == "forebay-agent"]
+        return [
+            pid for pid in found if os.fsencode(case) in processes.read(pid, "cmdline") + processes.read(pid, "environ")
+        ]
+
+    def test_the_agent_takes_next_to_nothing(self):
+        runs = {name: self.begin(name, "--set", f"drain.refresh={REFRESH}s") for name in ("grow", "still")}
+        began = time.monotonic()
+        agents = {}
+        while len(agents) < 2 and time.monotonic() < began + 20:
+            agents = {name: agent[0] for name, (case, _, _) in runs.items() if (agent := self.agent_of(case))}
+            time.sleep(0.05)
+        time.sleep(BEFORE)
+        before = {name: Used(pid) for name, pid in agents.items()}
+        time.sleep(WINDOW)
+        used = {name: Used(pid) for name, pid in agents.items()}
+        part = {name: (used[name].seconds - before[name].seconds) / WINDOW for name in agents}
+        wakes = {name: (used[name].wakes - before[name].wakes) / WINDOW for name in agents}
+        print(f"of a core: {part}, wakes a second: {wakes}")
+        for name, (case, run, word) in runs.items():
+            held = os.path.join(case, "postProcessing/probes/0")
+            self.assertEqual(len(os.listdir(held)), FILES, "they are on the case")
+            with open(word, "w"):
+                pass
+            self.assertEqual(self.finish(run), 0, self.output)
+            self.assertLess(part[name], MOST_OF_A_CORE, name)
+        self.assertLessEqual(wakes["still"], MOST_WAKES)
+
+
+class Program(OutputCase):
+    def calls(self, way, steps):
+        """How many of each the program made."""
+        program, trace = os.path.join(self.directory, "writes.py"), os.path.join(self.directory, f"trace-{way}-{steps}")
+        line = f"exec strace -qq -e signal=none -o {trace} {sys.executable} -S {program} {steps}"
+        self.assertEqual(self.run_in(self.case(f"{way}-{steps}"), way, line), 0, self.output)
+        with open(trace, errors="replace") as file:
+            return collections.Counter(line.partition("(")[0] for line in file)
+
+    def of_one_step(self, way):
+        calls = self.calls(way, MANY)
+        calls.subtract(self.calls(way, FEW))
+        return {name: count / (MANY - FEW) for name, count in calls.items() if count}
+
+    def test_a_written_time_takes_as_many_calls_as_before(self):
+        if (
+            not shutil.which("strace")
+            or subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], check=False).returncode
+        ):
+            self.skipTest("strace is not here, or may not attach")
+        with open(os.path.join(self.directory, "writes.py"), "w") as file:
+            file.write(WRITES)
+        direct = self.of_one_step("direct")
+
+        def check(way):
+            found = self.of_one_step(way)
+            more = sum(found.values()) - sum(direct.values())
+            self.assertLessEqual(more, MORE[way], f"directly {direct}, by {way} {found}")
+
+        self.in_each_way(check)
+
+
+if __name__ == "__main__":
+    outputcase.main()
