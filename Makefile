@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms test test-builds kills drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
+.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
 
 threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
@@ -55,6 +55,10 @@ test-builds: ## the ways to build that docs/install.md promises, each in a Debia
 kills: developer ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
 	scripts/install-dependencies demo test
 	FOREBAY=build/bin/forebay tests/run/restart/campaign.py
+
+histories: developer ## 100 kills while logs and histories grow on the case; ten minutes
+	scripts/install-dependencies demo test
+	ctest --test-dir build --build-config Kills --output-on-failure --verbose -R '^watch/all_kills'
 
 drive: developer ## 2,000 programs made from seeds, killed and starved, judged by what they recorded; half an hour
 	scripts/install-dependencies test

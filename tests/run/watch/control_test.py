@@ -10,7 +10,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "outputs"))
 import outputcase  # noqa: E402
-from outputcase import WAYS, OutputCase  # noqa: E402
+from outputcase import OutputCase  # noqa: E402
 
 # Tells again and again what it sees, in a file outside the case, and does what it is told there.
 PROGRAM = r"""
@@ -56,23 +56,25 @@ def write(path, text):
         file.write(text)
 
 
-class Control(OutputCase):
-    def begin(self, way, *options):
-        case = self.case(way, lock="", kept="kept\n")
+class Begun:
+    """A run of the program, until end()."""
+
+    def __init__(self, test, way, *options):
+        self.test, self.given = test, []
+        self.case = test.case(way, lock="", kept="kept\n")
         for directory in ("system", "constant", "settings", "elsewhere", "0"):
-            os.mkdir(os.path.join(case, directory))
-        write(os.path.join(case, "system", "controlDict"), "endTime 10;\n")
-        program = os.path.join(self.directory, "program.py")
-        write(program, PROGRAM)
-        self.report = os.path.join(self.directory, f"report-{way}")
-        self.orders = os.path.join(self.directory, f"orders-{way}")
-        self.given = []
-        script = f"exec python3 {program} {self.report} {self.orders}"
-        self.json = os.path.join(self.directory, f"json-{way}")
-        self.process = self.start(self.line(way, script, "--json", self.json, *options), case)
-        self.addCleanup(lambda: self.process.poll() is None and self.kill_all(self.process))
+            os.mkdir(self.at(directory))
+        write(self.at("system", "controlDict"), "endTime 10;\n")
+        self.report, self.orders, self.json = (
+            os.path.join(test.directory, f"{name}-{way}") for name in ("report", "orders", "json")
+        )
+        script = f"exec python3 {test.program} {self.report} {self.orders}"
+        self.process = test.start(test.line(way, script, "--json", self.json, *options), self.case)
+        test.addCleanup(lambda: self.process.poll() is None and test.kill_run(self.process))
         self.wait_until(lambda: os.path.exists(self.report))
-        return case
+
+    def at(self, *names):
+        return os.path.join(self.case, *names)
 
     def order(self, path, text):
         """The program writes this file (text None: it ends)."""
@@ -89,15 +91,22 @@ class Control(OutputCase):
     def wait_until(self, condition):
         ends = time.monotonic() + SOON
         while not condition():
-            self.assertIsNone(self.process.poll(), "the run has ended")
-            self.assertLess(time.monotonic(), ends, "it was not seen")
+            self.test.assertIsNone(self.process.poll(), "the run has ended")
+            self.test.assertLess(time.monotonic(), ends, "it was not seen")
             time.sleep(0.05)
 
     def end(self, status=0):
         self.order("", None)
-        self.assertEqual(self.finish(self.process), status, self.output)
+        self.test.assertEqual(self.test.finish(self.process), status, self.test.output)
         with open(self.json) as file:
             return json.load(file)
+
+
+class Control(OutputCase):
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.join(self.directory, "program.py")
+        write(self.program, PROGRAM)
 
     def messages(self, case):
         """What `status` says now."""
@@ -109,22 +118,19 @@ class Control(OutputCase):
         return " ".join(runs[0]["drain"]["messages"]) if runs else ""
 
     def test_what_is_changed_on_the_case_reaches_the_program(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                self.reaches(way)
+        self.in_each_way(self.reaches)
+        self.assert_pool_is_empty()
 
     def reaches(self, way):
-        case = self.begin(way, "--watch", "settings/")
-
-        def at(*names):
-            return os.path.join(case, *names)
+        run = Begun(self, way, "--watch", "settings/")
+        at = run.at
 
         # Each time that somebody wants it to.
         for count in (1, 2):
             write(at("STOP"), "")
-            self.wait_until(lambda count=count: self.told()["seen"] >= count)
-            self.wait_until(lambda: not os.path.exists(at("STOP")))
-            self.assertEqual(self.told()["seen"], count)
+            run.wait_until(lambda count=count: run.told()["seen"] >= count)
+            run.wait_until(lambda: not os.path.exists(at("STOP")))
+            self.assertEqual(run.told()["seen"], count)
         # As an editor writes it, and as a shell does.
         write(at("system", "edited"), "endTime 20;\n")
         os.replace(at("system", "edited"), at("system", "controlDict"))
@@ -146,8 +152,8 @@ class Control(OutputCase):
             "control_file": "control_interval 1\n",
             "settings/gain": "0.5\n",
         }
-        self.wait_until(lambda: self.told()["files"] == expected)
-        self.assertEqual(self.told()["links"].get("linked"), "kept")
+        run.wait_until(lambda: run.told()["files"] == expected)
+        self.assertEqual(run.told()["links"].get("linked"), "kept")
         # Once more, where it is not looked at from the beginning; and what the program makes of one.
         write(at("constant", "newRegion", "more"), "more\n")
         write(at("control_file"), "control_interval 2\n")
@@ -155,56 +161,53 @@ class Control(OutputCase):
         os.remove(at("linked"))
         expected.update({"constant/newRegion/more": "more\n", "control_file": "control_interval 2\n"})
         del expected["system/topoSetDict"], expected["linked"]
-        self.wait_until(lambda: self.told()["files"] == expected)
-        self.order("control_file", "done\n")
-        self.wait_until(lambda: self.read(case, "control_file") == "done\n")
-        report = self.end()
+        run.wait_until(lambda: run.told()["files"] == expected)
+        run.order("control_file", "done\n")
+        run.wait_until(lambda: self.read(run.case, "control_file") == "done\n")
+        report = run.end()
         left = {**expected, "control_file": "done\n", "elsewhere/unseen": "\n", "0/unseen": "\n"}
-        self.assertEqual(outputcase.files(case), left)
+        self.assertEqual(outputcase.files(run.case), left)
         told = " ".join(report["messages"])
         for name in ("control_file", "newRegion", "STOP", "gain"):
             self.assertNotIn(name, told)
-        self.assert_pool_is_empty()
 
     def test_where_both_made_or_changed_a_name_both_versions_stay_and_it_is_told_at_once(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                self.conflicts(way)
+        self.in_each_way(self.conflicts)
 
     def conflicts(self, way):
-        case = self.begin(way, "--drain-when", "end", "--copy", "system/*")
+        run = Begun(self, way, "--drain-when", "end", "--copy", "system/*")
+        case = run.case
         for name in ("both", "system/controlDict"):
-            self.order(name, "the program's\n")
+            run.order(name, "the program's\n")
             write(os.path.join(case, name), "somebody's\n")
         names = ("both", "controlDict")
-        self.wait_until(lambda: all(name in self.messages(case) for name in names))
-        self.end(outputcase.CONFLICT)
+        run.wait_until(lambda: all(name in self.messages(case) for name in names))
+        run.end(outputcase.CONFLICT)
         for name in ("both", "system/controlDict"):
             self.assertEqual(self.read(case, name), "somebody's\n")
             beside = glob.glob(os.path.join(case, name + ".forebay-*"))
             self.assertEqual([self.read(path) for path in beside], ["the program's\n"])
 
     def test_after_a_kill_what_was_shown_is_no_output(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                self.is_no_output(way)
+        self.in_each_way(self.is_no_output)
+        self.assert_pool_is_empty()
 
     def is_no_output(self, way):
-        case = self.begin(way)
+        run = Begun(self, way)
+        case = run.case
         write(os.path.join(case, "system", "topoSetDict"), "actions ();\n")
         os.makedirs(os.path.join(case, "constant", "new"))
         write(os.path.join(case, "constant", "new", "file"), "new\n")
         os.remove(os.path.join(case, "lock"))
         shown = ("system/topoSetDict", "constant/new/file")
-        self.wait_until(lambda: set(shown) <= set(self.told()["files"]) and "lock" not in self.told()["files"])
+        run.wait_until(lambda: set(shown) <= set(run.told()["files"]) and "lock" not in run.told()["files"])
         identities = [os.stat(os.path.join(case, name)) for name in shown]
-        self.kill_all(self.process)
+        self.kill_run(run.process)
         self.assertEqual(self.forebay("drain", "--resume", "--case", case), 0, self.output)
         self.assertEqual([os.stat(os.path.join(case, name)).st_ino for name in shown], [i.st_ino for i in identities])
         left = {"kept": "kept\n", "system/controlDict": "endTime 10;\n", "system/topoSetDict": "actions ();\n"}
         self.assertEqual(outputcase.files(case), {**left, "constant/new/file": "new\n"})
         self.assertNotIn("changed", self.output)
-        self.assert_pool_is_empty()
 
 
 if __name__ == "__main__":

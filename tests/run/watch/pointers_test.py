@@ -11,7 +11,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "outputs"))
 import outputcase  # noqa: E402
-from outputcase import WAYS, OutputCase  # noqa: E402
+from outputcase import OutputCase  # noqa: E402
 
 # Data, then what names it: written in place, by a rename, as text that nobody knows, and by links that are switched in
 # both ways. What was a link's target before goes.
@@ -44,6 +44,7 @@ for step in range(steps):
     if step > 1:
         shutil.rmtree(f"ckpt_{step - 2}")
     time.sleep(pause)
+open(f"{sys.argv[0]}.{os.path.basename(os.getcwd())}", "w").close()
 if len(sys.argv) > 3:
     time.sleep(float(sys.argv[3]))
 """
@@ -73,14 +74,19 @@ def dangling(case):
     wrong = [f"{pointer} names {name}" for pointer, names in found.items() for name in names if not there(case, name)]
     looked = len(found)
     for link in ("latest", "current"):
-        path = os.path.join(case, link)
-        before = os.readlink(path) if os.path.islink(path) else None
-        looked += before is not None
-        if before is None or all(there(case, link + each) for each in (LINKED if link == "latest" else ("",))):
+        before = texts_of_links(case)
+        looked += before[link] is not None
+        if before[link] is None or all(there(case, link + each) for each in (LINKED if link == "latest" else ("",))):
             continue
-        if os.path.islink(path) and os.readlink(path) == before:  # it was not switched meanwhile
-            wrong.append(f"{link} leads to {before}")
+        if texts_of_links(case) == before:  # none was switched meanwhile
+            wrong.append(f"{link} leads to {before[link]}")
     return looked, wrong
+
+
+def texts_of_links(case):
+    """Of both, since one leads through the other."""
+    paths = {link: os.path.join(case, link) for link in ("latest", "current")}
+    return {link: os.readlink(path) if os.path.islink(path) else None for link, path in paths.items()}
 
 
 def there(case, name):
@@ -88,13 +94,19 @@ def there(case, name):
 
 
 class Pointers(OutputCase):
-    def begin(self, way, *arguments):
-        program = os.path.join(self.directory, "program.py")
-        with open(program, "w") as file:
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.join(self.directory, "program.py")
+        with open(self.program, "w") as file:
             file.write(PROGRAM)
+
+    def begin(self, way, *arguments):
         case = self.case(way)
-        line = f"exec {sys.executable} {program} {' '.join(map(str, arguments))}"
+        line = f"exec {sys.executable} {self.program} {' '.join(map(str, arguments))}"
         return case, self.start(self.line(way, line, *SLOWLY), case)
+
+    def has_written(self, way):
+        return os.path.exists(f"{self.program}.{way}")
 
     def watch(self, case, process, until=lambda looks, pointers: False):
         """Looks until the process has ended, or `until` says so. How many looks found a pointer."""
@@ -117,77 +129,84 @@ class Pointers(OutputCase):
         self.assertEqual(kept, sorted(f"ckpt_{step}" for step in (steps - 2, steps - 1)))
 
     def test_while_a_program_works_and_at_the_end(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                case, process = self.begin(way, 6, 0.4)
-                self.assertGreater(self.watch(case, process), 10, "looks that found a pointer")
-                self.assertEqual(self.finish(process), 0, self.output)
-                self.assert_whole(case, 6)
-                self.assert_pool_is_empty()
+        def check(way):
+            case, process = self.begin(way, 6, 0.4)
+            self.assertGreater(self.watch(case, process), 10, "looks that found a pointer")
+            self.assertEqual(self.finish(process), 0, self.output)
+            self.assert_whole(case, 6)
+
+        self.in_each_way(check)
+        self.assert_pool_is_empty()
 
     def test_after_a_signal(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                case, process = self.begin(way, 6, 0.1, 60)
-                self.watch(case, process, lambda looks, pointers: pointers > 0)
-                process.send_signal(signal.SIGTERM)
-                self.watch(case, process)
-                self.finish(process)
-                self.assert_whole(case, 6)
+        def check(way):
+            case, process = self.begin(way, 6, 0.1, 60)
+            self.watch(case, process, lambda looks, pointers: pointers > 0 and self.has_written(way))
+            process.send_signal(signal.SIGTERM)
+            self.watch(case, process)
+            self.finish(process)
+            self.assert_whole(case, 6)
+
+        self.in_each_way(check)
 
     def test_when_a_killed_run_is_resumed(self):
-        for way in WAYS:
-            with self.subTest(way=way):
-                case, process = self.begin(way, 5, 0.1, 60)
-                self.watch(case, process, lambda looks, pointers: looks > 10 and pointers > 0)
-                self.kill_all(process)
-                self.assertEqual(dangling(case)[1], [])
-                resumed = subprocess.Popen(
-                    [outputcase.FOREBAY, "drain", "--pool", self.pool, "--resume", "--case", case],
-                    env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                )  # fmt: skip
-                self.watch(case, resumed)
-                self.assertEqual(self.finish(resumed), 0, self.output)
-                self.assert_whole(case, 5)
-                self.assert_pool_is_empty()
+        def check(way):
+            case, process = self.begin(way, 5, 0.1, 60)
+            self.watch(case, process, lambda looks, pointers: pointers > 0 and self.has_written(way))
+            self.kill_run(process)
+            self.assertEqual(dangling(case)[1], [])
+            resumed = subprocess.Popen(
+                [outputcase.FOREBAY, "drain", "--pool", self.pool, "--resume", "--case", case],
+                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            )  # fmt: skip
+            self.watch(case, resumed)
+            self.assertEqual(self.finish(resumed), 0, self.output)
+            self.assert_whole(case, 5)
+
+        self.in_each_way(check)
+        self.assert_pool_is_empty()
 
     def test_who_leads_out_of_the_case_or_to_nothing_is_not_waited_for(self):
         script = (
             "ln -s missing nowhere; ln -s /etc/passwd outside; exec 3> held; printf '\\000' >&3; ln -s held link;"
             " ln -s nowhere chain; echo after > after; until [ -e {word} ]; do sleep 0.1; done"
         )
-        for way in WAYS:
-            with self.subTest(way=way):
-                case = self.case(way)
-                word = os.path.join(self.directory, f"stop-{way}")
-                process = self.start(self.line(way, script.format(word=word), "--set", "drain.settle=100ms"), case)
-                ends = time.monotonic() + 20
-                wanted = {"nowhere", "outside", "chain", "after"}
-                while not wanted <= set(os.listdir(case)) and time.monotonic() < ends:
-                    time.sleep(0.05)
-                self.assertEqual(set(os.listdir(case)) - {".forebay"}, wanted)
-                with open(word, "w"):
-                    pass
-                self.assertEqual(self.finish(process), 0, self.output)
-                self.assertTrue(there(case, "link"))
+
+        def check(way):
+            case = self.case(way)
+            word = os.path.join(self.directory, f"stop-{way}")
+            process = self.start(self.line(way, script.format(word=word), "--set", "drain.settle=100ms"), case)
+            ends = time.monotonic() + 20
+            wanted = {"nowhere", "outside", "chain", "after"}
+            while not wanted <= set(os.listdir(case)) and time.monotonic() < ends:
+                time.sleep(0.05)
+            self.assertEqual(set(os.listdir(case)) - {".forebay"}, wanted)
+            with open(word, "w"):
+                pass
+            self.assertEqual(self.finish(process), 0, self.output)
+            self.assertTrue(there(case, "link"))
+
+        self.in_each_way(check)
 
     def test_a_file_that_is_written_again_and_again_holds_others_back_for_a_while_only(self):
         script = (
             "(until [ -e {word} ]; do echo $((n += 1)) > status.tmp; mv status.tmp status; sleep 0.05; done) &"
             " echo after > after; wait"
         )
-        for way in WAYS:
-            with self.subTest(way=way):
-                case = self.case(way)
-                word = os.path.join(self.directory, f"stop-{way}")
-                process = self.start(self.line(way, script.format(word=word), "--set", "drain.settle=200ms"), case)
-                ends = time.monotonic() + 20
-                while not (there(case, "status") and there(case, "after")) and time.monotonic() < ends:
-                    time.sleep(0.05)
-                self.assertTrue(there(case, "status") and there(case, "after"), os.listdir(case))
-                with open(word, "w"):
-                    pass
-                self.assertEqual(self.finish(process), 0, self.output)
+
+        def check(way):
+            case = self.case(way)
+            word = os.path.join(self.directory, f"stop-{way}")
+            process = self.start(self.line(way, script.format(word=word), "--set", "drain.settle=200ms"), case)
+            ends = time.monotonic() + 20
+            while not (there(case, "status") and there(case, "after")) and time.monotonic() < ends:
+                time.sleep(0.05)
+            self.assertTrue(there(case, "status") and there(case, "after"), os.listdir(case))
+            with open(word, "w"):
+                pass
+            self.assertEqual(self.finish(process), 0, self.output)
+
+        self.in_each_way(check)
 
 
 if __name__ == "__main__":
