@@ -55,6 +55,9 @@ def run(rank: int) -> None:
         if rank == 0:
             print(f"Time = {step}", flush=True)
         sum(range(WORK))
+        for number, field in enumerate(FIELDS if rank == 0 else ()):
+            residual = 1 / (step * (number + 1))
+            print(f"writer:  Solving for {field}, Initial residual = {residual:g}, Final residual = 0", flush=True)
         if step % interval == 0:
             write(processor, rank, step)
             written.append(step)

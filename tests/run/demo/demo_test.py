@@ -43,6 +43,60 @@ def demo_module():
     return module
 
 
+def the_residuals_are_of_a_running_solver(test, page):
+    """As far as the case had them: not to the end."""
+    told = re.search(
+        r"as the case had it (\S+) s after the run began: (\d+) of (\d+) steps. The solver was running", page.text
+    )
+    test.assertIsNotNone(told, page.text)
+    steps, of = int(told[2]), int(told[3])
+    test.assertGreaterEqual(steps, 3)
+    test.assertLessEqual(steps, of)
+    test.assertEqual([each["aria-label"] for each in page.all("svg")].count("residuals by step"), 2)
+    curves = [each["points"].split() for each in page.all("polyline")]
+    test.assertGreaterEqual(len(curves), 2 * 3, "of some fields, for desktops and for telephones")
+    test.assertEqual(max(map(len, curves)), steps)
+
+
+class ResidualsTest(unittest.TestCase):
+    """A log is drawn as it was found while the solver ran."""
+
+    def setUp(self):
+        demo_module()
+        import residuals  # noqa: PLC0415
+
+        self.residuals = residuals
+        self.directory = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.log, self.ended = self.directory / "log", self.directory / "ended"
+
+    def steps(self, first, last):
+        return "".join(
+            f"Time = {step}\n\nsmoothSolver:  Solving for Ux, Initial residual = {1 / step}, Final residual = 0, No Iterations 1\n"
+            f"GAMG:  Solving for p, Initial residual = {0.5 / step}, Final\nGAMG:  Solving for p, Initial residual = 9, Final\n"
+            for step in range(first, last + 1)
+        )
+
+    def test_the_first_residual_of_each_step_counts_and_a_cut_line_does_not(self):
+        curves = self.residuals.curves_of(
+            "Create mesh\n" + self.steps(1, 2) + "Time = 3\nSolving for Ux, Initial residual = 0.3"
+        )
+        self.assertEqual(curves, {"Ux": [1, 0.5], "p": [0.5, 0.25]})
+        self.assertEqual(self.residuals.curves_of(""), {})
+
+    def test_what_comes_to_the_case_when_the_solver_has_ended_is_not_drawn(self):
+        program = f"cp {self.directory}/some {self.log}; sleep 1; touch {self.ended}; cp {self.directory}/all {self.log}; sleep 0.5"
+        (self.directory / "some").write_text(self.steps(1, 4))
+        (self.directory / "all").write_text(self.steps(1, 9))
+        with subprocess.Popen(["sh", "-c", program]) as process:
+            seen = self.residuals.watch(process, self.log, self.ended.exists, 0)
+        self.assertEqual(seen.steps, 4)
+        for narrow in (False, True):
+            drawn = Page(self.residuals.draw(seen, narrow), VOID)
+            self.assertEqual((drawn.open, len(drawn.all("polyline"))), ([], 2))
+        with subprocess.Popen(["sh", "-c", program]) as process:
+            self.assertIsNone(self.residuals.watch(process, self.log, self.ended.exists, 0), "it has ended before")
+
+
 class OutputTest(unittest.TestCase):
     """Before anything is measured."""
 
@@ -142,7 +196,8 @@ class WithoutOpenFoamTest(unittest.TestCase):
             self.assertRegex(done.stdout, r"\n  write interval 1 ( +\d+\.\d+){3}\n")
             self.assertEqual(sorted(path.name for path in output.iterdir()), ["index.html", "report.html"])
             page = Page((output / "index.html").read_text(), VOID)
-            self.assertEqual((page.open, page.all("img"), len(page.all("svg"))), ([], [], 2))
+            self.assertEqual((page.open, page.all("img"), len(page.all("svg"))), ([], [], 4))
+            the_residuals_are_of_a_running_solver(self, page)
             for words in (
                 "say nothing of the gain: they show that a program that writes as OpenFOAM does runs here",
                 "forebay run -- demo/mpiexec -n 4 demo/writer.py",
@@ -295,7 +350,7 @@ class DemoTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             output = Path(directory)
             for demo.quick in (True, False):
-                module.write_outputs(output, demo, "here", figures, (run, run, told))
+                module.write_outputs(output, demo, "here", figures, (run, run, told), (None, 10))
                 self.assertEqual((output / "steps.png").exists(), not demo.quick)
             self.the_chart_is_a_picture(output)
             page = Page((output / "index.html").read_text(), VOID)
@@ -311,7 +366,7 @@ class DemoTest(unittest.TestCase):
             with mock.patch.object(module.importlib.util, "find_spec", return_value=None):
                 self.assertEqual(module.draw_chart(demo, *figures, output / "none.png"), "", "without matplotlib")
             demo.quick = True
-            module.write_outputs(output, demo, "here", figures, (run, run, told))
+            module.write_outputs(output, demo, "here", figures, (run, run, told), (None, 10))
             self.assertFalse((output / "steps.png").exists(), "the chart of an earlier run")
 
     def the_chart_is_a_picture(self, output):
@@ -327,7 +382,8 @@ class DemoTest(unittest.TestCase):
         self.assertEqual(page.troubles_of_a_telephone(), [])
         self.assertEqual(len(page.all("tr")), 1 + 3)
         self.assertEqual([each["class"] for each in page.all("span")], ["good"] * 4)
-        self.assertEqual(len(page.all("svg")), 2, "for desktops and for telephones")
+        self.assertEqual(len(page.all("svg")), 4, "each for desktops and for telephones")
+        the_residuals_are_of_a_running_solver(self, page)
         for what in ("compute and write", "first file to last", "to the shared directory", "2.3 k cells"):
             self.assertIn(what, page.text)
         # Each time is computed directly and with forebay, written locally, and carried to the case.
@@ -363,6 +419,6 @@ class DemoTest(unittest.TestCase):
 
 if __name__ == "__main__":
     DEMO, FOREBAY = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
-    if not {"WithoutOpenFoamTest", "OutputTest", "SudoTest"} & set(sys.argv):
+    if not {"WithoutOpenFoamTest", "OutputTest", "ResidualsTest", "SudoTest"} & set(sys.argv):
         casetools.need_openfoam()
     unittest.main(verbosity=1)
