@@ -123,7 +123,7 @@ int list_all(DIR* stream, dirent*** result, Select select, Compare compare) {
     }
     if (count == room) {
       room = room == 0 ? 16 : room * 2;
-      auto** grown = static_cast<dirent**>(reallocarray(list, room, sizeof *list));
+      auto** grown = static_cast<dirent**>(realloc(list, room * sizeof *list));
       if (grown == nullptr) break;
       list = grown;
     }

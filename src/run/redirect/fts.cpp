@@ -98,7 +98,7 @@ unsigned short inspect(const FTS* traversal, FTSENT* entry, bool following) {
 
 FTSENT* sorted(FTS* traversal, FTSENT* list, size_t count) {
   if (traversal->fts_compar == nullptr || count < 2) return list;
-  auto** array = static_cast<FTSENT**>(reallocarray(nullptr, count, sizeof(FTSENT*)));
+  auto** array = static_cast<FTSENT**>(malloc(count * sizeof(FTSENT*)));
   if (array == nullptr) return list;
   size_t at = 0;
   for (FTSENT* entry = list; entry != nullptr; entry = entry->fts_link) array[at++] = entry;

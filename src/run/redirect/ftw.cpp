@@ -124,7 +124,7 @@ class Traversal {
       if (seen_[i].device == status.st_dev && seen_[i].inode == status.st_ino) return 0;
     if (seen_count_ == seen_room_) {
       const size_t more = seen_room_ * 2 + 64;
-      auto* grown = static_cast<Seen*>(reallocarray(seen_, more, sizeof *seen_));
+      auto* grown = static_cast<Seen*>(realloc(seen_, more * sizeof *seen_));
       if (grown == nullptr) return -1;
       seen_ = grown;
       seen_room_ = more;

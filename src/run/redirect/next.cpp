@@ -5,6 +5,11 @@
 
 #include <initializer_list>
 
+#include "run/redirect/oldest.h"
+
+FROM_OLDEST_LIBC(dlsym);
+FROM_OLDEST_LIBC(dlvsym);
+
 namespace forebay::redirect {
 namespace {
 

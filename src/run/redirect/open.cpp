@@ -3,12 +3,14 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
-#include <sys/single_threaded.h>
 
 #include "run/redirect/errors.h"
 #include "run/redirect/link.h"
 #include "run/redirect/next.h"
+#include "run/redirect/oldest.h"
 #include "run/redirect/placed.h"
+
+FROM_OLDEST_LIBC(dladdr);
 
 namespace forebay::redirect {
 namespace {
@@ -20,20 +22,23 @@ HOT int kernel_open(const Location& location, int flags, mode_t mode);
 
 void* next_open();
 
-// Nothing stands between this library and libc's open. Then, and where no thread could want to cancel this one, the way
-// through libc can be left out, which is a third of what redirect adds to the making of a file.
-COLD int ask_whether_libc_is_next() {
+// Where nothing stands between this library and libc's open, and no thread could want to cancel this one, the way
+// through libc can be left out, which is a third of what redirect adds to the making of a file. That this thread is the
+// only one, glibc tells in a byte, from 2.32 on.
+constexpr char several_threads = 0;
+COLD const char* find_single_threaded() {
   Dl_info open_in, libc;
-  return dladdr(next_open(), &open_in) != 0 && dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc) != 0 &&
-                 open_in.dli_fbase == libc.dli_fbase
-             ? 1
-             : -1;
+  if (dladdr(next_open(), &open_in) == 0 || dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc) == 0 ||
+      open_in.dli_fbase != libc.dli_fbase)
+    return &several_threads;
+  const void* byte = find_symbol(RTLD_DEFAULT, "__libc_single_threaded");
+  return byte != nullptr ? static_cast<const char*>(byte) : &several_threads;
 }
-bool libc_is_next() {
-  static constinit std::atomic<int> known{0};
-  int answer = known.load(std::memory_order_relaxed);
-  if (answer == 0) known.store(answer = ask_whether_libc_is_next(), std::memory_order_relaxed);
-  return answer > 0;
+bool may_pass_libc() {
+  static constinit std::atomic<const char*> known{nullptr};
+  const char* single_threaded = known.load(std::memory_order_relaxed);
+  if (single_threaded == nullptr) known.store(single_threaded = find_single_threaded(), std::memory_order_relaxed);
+  return *single_threaded != 0;
 }
 
 // O_PATH and O_NOFOLLOW: the kernel would hand out the link itself.
@@ -119,7 +124,7 @@ int open_inside(const Location& location, int flags, mode_t mode) {
   // One system call unless the name is a link, which is looked at closer then.
   const int first_flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOFOLLOW);
   int fd;
-  if ((flags & O_CREAT) != 0 && __libc_single_threaded != 0 && libc_is_next())
+  if ((flags & O_CREAT) != 0 && may_pass_libc())
     fd = with_errno_int(sys_openat(location.directory, location.path, first_flags, mode));
   else
     fd = kernel_open(location, first_flags, mode);

@@ -4,6 +4,10 @@
 
 #include "run/redirect/hand_over.h"
 #include "run/redirect/next.h"
+#include "run/redirect/oldest.h"
+
+FROM_OLDEST_LIBC(dladdr);
+FROM_OLDEST_LIBC(dlclose);
 
 namespace forebay::redirect {
 

@@ -2,7 +2,12 @@
 #include <pthread.h>
 
 #include "run/redirect/next.h"
+#include "run/redirect/oldest.h"
 #include "run/redirect/state.h"
+
+FROM_OLDEST_LIBC(pthread_attr_getstack);
+FROM_OLDEST_LIBC(pthread_attr_getstacksize);
+FROM_OLDEST_LIBC(pthread_attr_setstacksize);
 
 namespace forebay::redirect {
 namespace {

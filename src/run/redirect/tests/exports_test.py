@@ -1,6 +1,7 @@
 """What a program reads, maps, seeks or duplicates is libc's own: the library defines none of these functions, so it can
 neither change them nor cost them anything. Of those that write it defines all that errors_test.py knows, and no other."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def defined(library):
     return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
 
 
+def newest_libc(library):
+    """The newest version of glibc that it asks for, and its names of that version."""
+    done = subprocess.run(["nm", "-D", "--undefined-only", library], check=True, capture_output=True, text=True)
+    asked = re.findall(r"(\w+)@+GLIBC_([0-9.]+)", done.stdout)
+    return max(((tuple(int(part) for part in version.split(".")), name) for name, version in asked), default=((0,), ""))
+
+
 if shutil.which("nm") is None:
     finish([skip("what the library defines", "no nm")])
 names = defined(sys.argv[1])
@@ -38,6 +46,8 @@ finish(
     [
         report("it stands before calls that take a path", [] if names >= {"open", "fopen", "stat"} else sorted(names)),
         report("and before none that reads, maps, seeks or duplicates", sorted(names & untouched)),
+        # src/run/redirect/oldest.h; RHEL 7 and manylinux2014 have it.
+        report("it loads under glibc 2.17", [] if (newest := newest_libc(sys.argv[1])) < ((2, 18), "") else [newest]),
         report("of those that write, before these", sorted((names & written) ^ set(LOOKED_AT))),
     ]
 )
