@@ -90,6 +90,7 @@ extern "C" {
 
 int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team) {
   assign(team, nullptr);
+  if (!forebay::blocks::check_family()) return run_alone(forebay::blocks::check_family);
   int begun = 0, ended = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
@@ -113,6 +114,8 @@ int forebay_team_create(MPI_Comm communicator, const forebay_options* options, f
 }
 
 int forebay_team_create_f(MPI_Fint communicator, const forebay_options* options, forebay_team** team) {
+  assign(team, nullptr);
+  if (!forebay::blocks::check_family()) return run_alone(forebay::blocks::check_family);
   return forebay_team_create(MPI_Comm_f2c(communicator), options, team);
 }
 

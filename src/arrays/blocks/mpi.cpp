@@ -33,6 +33,25 @@ Status mpi_status(int returned, std::string_view what, std::string_view path, st
   return failed;
 }
 
+// MPICH, Intel MPI, MVAPICH and Cray's take each other's place. Open MPI takes that of none.
+Status check_family() {
+#ifdef OPEN_MPI
+  constexpr bool built_with_open_mpi = true;
+#else
+  constexpr bool built_with_open_mpi = false;
+#endif
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view version(text);
+  if (version.starts_with("Open MPI") == built_with_open_mpi) return {};
+  return error(Code::bad_input,
+               fmt::format("the program runs with another MPI (\"{}\") than libforebay_arrays was built with ({})",
+                           printable(version.substr(0, version.find_first_of(",\n"))),
+                           built_with_open_mpi ? "Open MPI" : "MPICH or one like it"),
+               {}, "build forebay with the MPI of the program, or link the program with that of forebay");
+}
+
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);

@@ -22,6 +22,10 @@ namespace forebay::blocks {
 // What a call returned, as a Status: "cannot write /x/y (MPI: no space left)".
 Status mpi_status(int returned, std::string_view what, std::string_view path = {}, std::string_view advice = {});
 
+// An error where the program runs with an MPI of another family than this library was built with: their handles differ,
+// so that any other call would end the program. May be asked before MPI_Init.
+Status check_family();
+
 int rank_in(MPI_Comm communicator);
 int size_of(MPI_Comm communicator);
 
