@@ -174,6 +174,7 @@ void GrowingFiles::begin() {
   next = began + run.request.settings.refresh;
   may_clear = true;
   left = files.size();
+  last.clear();
   submitted = 0;
 }
 

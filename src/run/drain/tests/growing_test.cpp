@@ -217,6 +217,15 @@ TEST_F(GrowingTest, ThousandsOfFilesAreAllLookedAtInOneRefresh) {
   EXPECT_EQ(on_case(), many);
 }
 
+TEST_F(GrowingTest, NothingOfATimeOfAScriptsRanksGrows) {
+  write(tree() + "/processor7/1/U", "closed, and not quiet for long\n");
+  for (int i = 0; i < 4; ++i) refresh();
+  EXPECT_EQ(content(case_ + "/processor7/1/U"), "<none>");
+  log_.close();
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_EQ(content(case_ + "/processor7/1/U"), "closed, and not quiet for long\n");
+}
+
 TEST_F(GrowingTest, ARefreshThatTookLongIsFollowedByALongPauseButNotForEver) {
   append("one\n");
   refresh();
