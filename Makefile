@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install clean
+.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
 
 threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
@@ -135,6 +135,9 @@ install: build ## below PREFIX, or below DESTDIR for a package
 	scripts/owned cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"
 	@[ -n "$(DESTDIR)" ] || [ "$$(command -v forebay)" -ef "$(PREFIX)/bin/forebay" ] || \
 	  echo "A shell finds it after: export PATH=\"$$(realpath "$(PREFIX)")/bin:\$$PATH\""
+
+uninstall: ## removes what the last make install wrote
+	scripts/owned cmake --build "$(BUILD_TREE)" --target uninstall
 
 clean:
 	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz demo-output .cache

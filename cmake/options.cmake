@@ -24,8 +24,9 @@ if(NOT DEFINED CMAKE_UNITY_BUILD)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 endif()
 
-# Libraries that were found in a directory of the user's own are found there again by what is installed.
-if(NOT DEFINED CMAKE_INSTALL_RPATH_USE_LINK_PATH)
+# Libraries that were found in a directory of the user's own are found there again by what is installed; not by what the
+# system installs.
+if(NOT DEFINED CMAKE_INSTALL_RPATH_USE_LINK_PATH AND NOT CMAKE_INSTALL_PREFIX MATCHES "^/usr/*$")
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 

@@ -32,7 +32,8 @@ class OptionsTest(unittest.TestCase):
             return table, json.load(file)
 
     def test_a_plain_build_has_neither_tests_nor_benchmarks_and_no_warning_ends_it(self):
-        table, commands = self.configured("-DCMAKE_BUILD_TYPE=Release")
+        tree = self.directory()
+        table, commands = self.configured("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_PREFIX=/usr", tree=tree)
         self.assertEqual(table["tests"], "left out: FOREBAY_TESTS is OFF")
         self.assertEqual(table["benchmarks and n3d"], "left out: FOREBAY_BENCH is OFF")
         self.assertEqual(table["devices of persistent memory"], "left out: FOREBAY_DEVDAX is OFF")
@@ -40,6 +41,9 @@ class OptionsTest(unittest.TestCase):
             self.assertNotIn("-Werror", each["command"])
             self.assertNotRegex(each["command"], r"_(test|bench)\.dir|/n3d")
             self.assertRegex(each["command"], " -O[23] ")
+        with open(os.path.join(tree, "src/cmake_install.cmake")) as file:
+            paths = set(re.findall(r'NEW_RPATH "(.*)"', file.read()))
+        self.assertLessEqual(paths, {"", "\\$ORIGIN"}, "a program of the system has no path to libraries")
 
     def test_every_part_may_be_left_out(self):
         table, commands = self.configured(*(f"-DFOREBAY_{part}=OFF" for part in PARTS), "-DFOREBAY_DEVDAX=ON")

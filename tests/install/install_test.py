@@ -45,6 +45,11 @@ class InstallTest(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
         return done.stdout
 
+    def uninstall(self, **variables):
+        command = ["make", "-C", SOURCES, "uninstall", f"BUILD_TREE={BUILD_TREE}"]
+        done = subprocess.run(command, env={**os.environ, "MAKEFLAGS": "", "MAKEOVERRIDES": "", **variables}, capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def call(self, forebay, *words):
         environment = {key: value for key, value in os.environ.items() if not key.startswith("FOREBAY_")}
         return subprocess.run(
@@ -137,6 +142,16 @@ class InstallTest(unittest.TestCase):
         for name in ("LICENSE", "README.md", "docs/install.md", "docs/exit-codes.md"):
             self.assertTrue(os.path.exists(os.path.join(documents, name)), name)
         self.assertEqual(os.listdir(os.path.join(self.prefix, "bin")), ["forebay"])
+        for name in ("CONTRIBUTING.md", "docs/design.md", "docs/gaps.md", "docs/rooms.svg", "docs/man"):
+            self.assertFalse(os.path.exists(os.path.join(documents, name)), f"{name} is for developers")
+        for name in self.files_below(documents):
+            if not name.endswith(".md"):
+                continue
+            with open(os.path.join(documents, name)) as file:
+                links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", file.read())
+            for link in links:
+                place = os.path.join(documents, os.path.dirname(name), link)
+                self.assertTrue(os.path.exists(place), f"{name} has a link to {link}, which is not installed")
 
     def test_the_page_tells_where_all_is_and_how_it_is_removed(self):
         prefix = os.path.join(self.directory, "to be removed")
@@ -155,9 +170,48 @@ class InstallTest(unittest.TestCase):
             )
         for place in places:
             self.assertTrue(fnmatch.filter(installed, place), f"nothing is installed at {place}")
-        os.symlink(BUILD_TREE, os.path.join(self.directory, "build"))
-        subprocess.run(["sh", "-ec", listing("uninstall", "upgrade.md")], cwd=self.directory, check=True)
+        (packages,) = glob.glob(glob.escape(prefix) + "/lib/python3*/*-packages")
+        for python in ("forebay/__init__.py", "forebay/_installed.py"):
+            subprocess.run(["/usr/bin/python3", "-m", "py_compile", os.path.join(packages, python)], check=True)
+        self.assertEqual(listing("uninstall", "upgrade.md"), "make uninstall\n")
+        kept = os.path.join(prefix, "share/of-another")
+        os.mkdir(kept)
+        self.uninstall()
         self.assertEqual(self.files_below(prefix), [])
+        self.assertEqual(os.listdir(prefix), ["share"], "what forebay did not make stays")
+        os.rmdir(kept)
+
+    def test_directories_of_the_system_are_no_part_of_what_is_removed(self):
+        root = os.path.join(self.directory, "system")
+        self.install(PREFIX="/usr/local", DESTDIR=root)
+        self.uninstall(DESTDIR=root)
+        self.assertEqual(self.files_below(root), [])
+        left = [os.path.join(above, name) for above, names, _ in os.walk(root) for name in names]
+        self.assertTrue(os.path.isdir(os.path.join(root, "usr/local/share/man/man1")))
+        self.assertEqual([name for name in left if "forebay" in os.path.relpath(name, root)], [])
+
+    def test_pip_lists_and_removes_what_cmake_installed(self):
+        environment = os.path.join(self.directory, "with forebay")
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", environment], check=True)  # fmt: skip
+        (of_venv,) = glob.glob(glob.escape(environment) + "/lib/python3*")
+        open(os.path.join(of_venv, "site-packages", "of_another.py"), "w").close()
+        before = self.files_below(environment)
+        self.install(PREFIX=environment)
+        python = os.path.join(environment, "bin/python3")
+        # CMake asked another Python where packages go; theirs have another name for it.
+        (packages,) = glob.glob(glob.escape(environment) + "/lib/python3*/*-packages")
+
+        def pip(*words):
+            variables = {**os.environ, "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+            done = subprocess.run([python, "-m", "pip", *words], env=variables, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return done.stdout
+
+        self.assertIn("forebay/_installed.py", pip("show", "--files", "forebay"))
+        pip("uninstall", "--yes", "forebay")
+        self.assertEqual([name for name in os.listdir(packages) if "forebay" in name], [])
+        self.uninstall()
+        self.assertEqual(self.files_below(environment), before)
 
     def files_below(self, directory):
         return [
