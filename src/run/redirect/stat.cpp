@@ -1,4 +1,5 @@
 // stat, lstat, statx, access, readlink and their kin: staged links look like the files they stand for.
+#include <dlfcn.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -14,10 +15,25 @@ ENTRY_DECLARATION(int, statx, (int, const char*, int, unsigned, struct statx*));
 
 namespace {
 
+// Before 2.33 libc had none of these three, which its header made of __fxstatat: then the kernel is asked.
+bool libc_has_stat() {
+  static constinit std::atomic<int> known{0};
+  int answer = known.load(std::memory_order_relaxed);
+  if (answer == 0)
+    known.store(answer = find_symbol(RTLD_NEXT, "fstatat") != nullptr ? 1 : -1, std::memory_order_relaxed);
+  return answer > 0;
+}
+
+HOT int next_stat(int directory, const char* path, struct stat* status, int flags) {
+  if (!libc_has_stat()) [[unlikely]]
+    return with_errno_int(sys_fstatat(directory, path, status, flags));
+  if (directory == AT_FDCWD && flags == 0) return NEXT(stat)(path, status);
+  if (directory == AT_FDCWD && flags == AT_SYMLINK_NOFOLLOW) return NEXT(lstat)(path, status);
+  return NEXT(fstatat)(directory, path, status, flags);
+}
+
 HOT int kernel_stat(const Location& location, struct stat* status, int flags) {
-  if (location.directory == AT_FDCWD && flags == 0) return NEXT(stat)(location.path, status);
-  if (location.directory == AT_FDCWD && flags == AT_SYMLINK_NOFOLLOW) return NEXT(lstat)(location.path, status);
-  return NEXT(fstatat)(location.directory, location.path, status, flags);
+  return next_stat(location.directory, location.path, status, flags);
 }
 
 COLD bool is_genuine_link(const Location& location) {
@@ -60,19 +76,19 @@ HOT [[gnu::noinline]] int stat_near(int directory, const char* path, struct stat
 }  // namespace
 
 ENTRY(int, stat, (const char* path, struct stat* status)) {
-  if (is_outside(path)) return NEXT(stat)(path, status);
+  if (is_outside(path)) return next_stat(AT_FDCWD, path, status, 0);
   return stat_near(AT_FDCWD, path, status, 0);
 }
 ENTRY_ALIAS(stat64, stat);
 
 ENTRY(int, lstat, (const char* path, struct stat* status)) {
-  if (is_outside(path)) return NEXT(lstat)(path, status);
+  if (is_outside(path)) return next_stat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
   return stat_near(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
 }
 ENTRY_ALIAS(lstat64, lstat);
 
 ENTRY(int, fstatat, (int directory, const char* path, struct stat* status, int flags)) {
-  if (is_outside(directory, path)) return NEXT(fstatat)(directory, path, status, flags);
+  if (is_outside(directory, path)) return next_stat(directory, path, status, flags);
   return stat_near(directory, path, status, flags);
 }
 ENTRY_ALIAS(fstatat64, fstatat);
