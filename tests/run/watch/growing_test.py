@@ -13,7 +13,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "outputs"))
 import outputcase  # noqa: E402
-from outputcase import OutputCase  # noqa: E402
+from outputcase import WAYS, OutputCase  # noqa: E402
 
 # Each line has its number, so that a file tells by itself whether it is a beginning.
 PROGRAM = r"""
@@ -115,7 +115,9 @@ class Growing(OutputCase):
         """A run that goes on until stop() is called."""
         case = self.case(way, **{"appended.log": "of the last run\n"})
         script = SCRIPT.format(program=self.program, stop=self.word(way))
-        return case, self.start(self.line(way, script, "--set", "drain.refresh=200ms"), case)
+        process = self.start(self.line(way, script, "--set", "drain.refresh=200ms"), case)
+        self.addCleanup(lambda: process.poll() is None and self.kill_run(process))
+        return case, process
 
     def word(self, way):
         return os.path.join(self.directory, f"stop-{way}")
@@ -168,6 +170,7 @@ class Growing(OutputCase):
             return all(len(each) > 3 for each in grown.values())
 
         self.wait_until(all_grow, process)
+        self.wait_until(lambda: "log.solver" in self.growing(case), process)
         told = self.growing(case)["log.solver"]
         self.assertGreaterEqual(told["local_bytes"], told["case_bytes"])
         self.assertNotIn("history.bin", os.listdir(case))
@@ -202,13 +205,15 @@ class Growing(OutputCase):
         self.assertEqual([each for each in seen if not whole.startswith(each)], [])
 
     def test_after_a_kill_the_case_has_a_beginning_and_a_resumed_run_makes_it_whole(self):
-        self.in_each_way(self.is_made_whole)
+        for way in WAYS:
+            with self.subTest(way=way):
+                self.is_made_whole(way)
         self.assert_pool_is_empty()
 
     def is_made_whole(self, way):
         case, process = self.begin(way)
         self.wait_until(lambda: self.look(case).get("log.solver", 0) >= 20, process)
-        self.kill_run(process)
+        self.kill_all(process)
         self.assertGreaterEqual(self.look(case)["log.solver"], 20)
         trees = glob.glob(os.path.join(self.pool, "*", "*", "*", "tree", way))
         whole = {name: self.read(trees[0], name) for name in (*GROWING, "appended.log")}
@@ -266,7 +271,9 @@ class Growing(OutputCase):
             file.write(text)
         case = self.case("redirect")
         words = " ".join([sys.executable, program, self.word("redirect"), *map(str, arguments)])
-        return case, self.start(self.line("redirect", f"exec {words}", "--set", "drain.refresh=200ms"), case)
+        process = self.start(self.line("redirect", f"exec {words}", "--set", "drain.refresh=200ms"), case)
+        self.addCleanup(lambda: process.poll() is None and self.kill_run(process))
+        return case, process
 
     def test_a_large_log_is_there_and_goes_on_growing(self):
         case, process = self.program_of(LARGE, LARGE_BYTES)
