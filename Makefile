@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
+.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress nfs states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
 
 threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
@@ -67,6 +67,10 @@ drive: developer ## 2,000 programs made from seeds, killed and starved, judged b
 stress: developer ## an hour of programs made from seeds, run directly and under forebay and compared; one that differs is made small
 	scripts/install-dependencies test
 	FOREBAY=build/bin/forebay PLAYER=build/bin/player tests/run/stress/stress.py --from $(or $(FROM),101) --minutes $(or $(MINUTES),60)
+
+nfs: developer ## the file side on a real NFS, in a virtual machine; an hour, needs root
+	scripts/install-dependencies demo test nfs
+	ctest --test-dir build --build-config Nfs --output-on-failure -R '^nfs/'
 
 states: developer ## a million random operations on kept trajectories, in many processes; some minutes
 	FOREBAY_TEST_OPERATIONS=1000000 build/bin/trajectory_test --gtest_filter='Operations.*'

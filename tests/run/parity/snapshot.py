@@ -16,6 +16,7 @@ import stat
 import subprocess
 import sys
 
+MODE_AS_A_LIST = "system.nfs4_acl"  # what NFSv4 makes of the mode
 ACCESS_LISTS = ("system.posix_acl_access", "system.posix_acl_default")
 KINDS = {
     stat.S_IFREG: "file",
@@ -67,7 +68,8 @@ def look_into(path, entry, content_of):
 def attributes_of(path):
     try:
         names = os.listxattr(path, follow_symlinks=False)
-        return {name: os.getxattr(path, name, follow_symlinks=False).hex() for name in sorted(names)}
+        names = sorted(name for name in names if name != MODE_AS_A_LIST)
+        return {name: os.getxattr(path, name, follow_symlinks=False).hex() for name in names}
     except OSError:
         return {}  # a file system without them, or an entry that may not be read
 

@@ -1,0 +1,42 @@
+"""forebay on a real NFSv4.2 with a squashed root, as an ordinary user: tests of other folders, whose cases lie on it.
+
+nfs_test.py NAME, one of those below. FOREBAY, PLAYER, STEPFOAM and FAULT_LIBRARY name what is built here. The processor is
+emulated: minutes each.
+"""
+
+import os
+import sys
+
+import machine
+
+RUN = os.path.dirname(machine.HERE)
+AS_USER = os.path.join(RUN, "../as_user")
+NEEDS = ("FOREBAY", "PLAYER", "STEPFOAM", "FAULT_LIBRARY")
+# The user asks root for what only root may do to the server.
+STEER = f"mkfifo -m 622 /run/server && (while read -r word < /run/server; do {machine.SERVER} $word; done) & sleep 1"
+
+JOBS = {
+    "oracle": (f"{AS_USER} /usr/bin/python3 {RUN}/parity/odd_programs_test.py $FOREBAY", 1200),
+    "outage": (f"{STEER}\n{AS_USER} /usr/bin/python3 {machine.HERE}/outage_test.py -v", 600),
+    "kills": (f"{AS_USER} /usr/bin/python3 {RUN}/restart/campaign.py --seeds 1-30 --jobs 1 --minutes 60", 3600),
+    "drive": (f"{AS_USER} /usr/bin/python3 {RUN}/drive/drive.py --seeds 1-20 --jobs 1 --minutes 60", 3600),
+}
+
+
+def main(name):
+    machine.check_host()
+    job, seconds = JOBS[name]
+    environment = {each: os.path.abspath(os.environ[each]) for each in NEEDS} | {"TMPDIR": "/shared"}
+    status = None
+    for line in machine.run(job, environment, seconds):
+        if isinstance(line, str):
+            print(line, flush=True)
+        else:
+            status = line
+    if status is None:
+        print(f"the machine ended, or was stopped after {seconds} s, without an exit status", file=sys.stderr)
+    return 1 if status is None else status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
