@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/question.h"
+
 namespace forebay::cli {
 namespace {
 
@@ -55,6 +57,28 @@ Status write_result_file(const std::string& path, const ResultKind& kind, std::s
   auto file = open_file(path, O_WRONLY);
   if (!file) return forward(file);
   return write_all(file->get(), content, path);
+}
+
+bool is_file_to_be(const std::string& path) {
+  const auto status = status_behind(path);
+  return !status || S_ISREG(status->st_mode);
+}
+
+Status write_result_file_in_time(const std::string& path, bool is_file, const ResultKind& kind, std::string_view option,
+                                 const std::string& content, Clock& clock) {
+  // A pipe may be one that only this process has open (/dev/fd/3).
+  if (!is_file) return write_result_file(path, kind, option, content);
+  const auto trouble = ask(
+      [&] {
+        const Status written = write_result_file(path, kind, option, content);
+        return written ? std::string()
+                       : fmt::format("{} {}", static_cast<int>(written.error().code), written.error().text());
+      },
+      result_goes_within, clock);
+  if (!trouble)
+    return error(Code::failed, fmt::format("{} cannot be written, since this does not answer:", option), path);
+  if (trouble->empty()) return {};
+  return error(static_cast<Code>(trouble->front() - '0'), trouble->substr(2));
 }
 
 }  // namespace forebay::cli

@@ -63,6 +63,7 @@ int run(const RunOptions& options) {
   if (!options.json.empty())
     if (auto checked = check_result_file(options.json, report_kind(), "--json"); !checked)
       return failed(checked.error());
+  const bool json_is_file = is_file_to_be(options.json);
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()}, real_clock());
   if (!prepared) return failed(prepared.error());
   // Whoever reads our words may go away (`| head`): the run goes on, and ends as it would.
@@ -81,7 +82,8 @@ int run(const RunOptions& options) {
   if (!report) return failed(report.error());
   if (!options.quiet || report->trouble) say(stderr, "{}", launch::to_text(*report));
   if (!options.json.empty()) {
-    const auto written = write_result_file(options.json, report_kind(), "--json", launch::to_json(*report) + "\n");
+    const auto written = write_result_file_in_time(options.json, json_is_file, report_kind(), "--json",
+                                                   launch::to_json(*report) + "\n", real_clock());
     if (!written) {
       const int status = failed(written.error());
       return report->exit_status != 0 ? report->exit_status : status;

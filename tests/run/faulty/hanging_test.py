@@ -23,9 +23,14 @@ class Hanging(FaultyCase):
     def environment(self, fault=None, **more):
         return super().environment(fault, **{**BOUNDS, **more})
 
-    def begin(self, *words):
+    def begin(self, *words, cwd=None):
         process = subprocess.Popen(
-            [FOREBAY, *words], env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [FOREBAY, *words],
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=cwd,
         )
         self.started.append(process)
         return process
@@ -62,8 +67,12 @@ class Frozen(Hanging):
             subprocess.run(["fsfreeze", "-f" if frozen else "-u", self.mounts[0]], check=True)
         self.frozen = frozen
 
+    @staticmethod
+    def writes_late():
+        return ["sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"]
+
     def hang(self, *options):
-        process = self.start(["sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"], options)
+        process = self.start(self.writes_late(), options)
         self.wait_for_output()
         self.freeze(True)
         return process
@@ -85,10 +94,18 @@ class Frozen(Hanging):
             self.assertIn("has not answered for 1 s (drain.patience), at " + self.case, self.output)
             self.assert_comes_home()
 
+    def test_a_report_that_lies_there_is_not_waited_for_either(self):
+        beside = os.path.join(self.mounts[0], "report.json")
+        words = ("run", "--pool", self.pool, "--json", beside, "--", *self.writes_late())
+        process = self.begin(*words, cwd=self.case)
+        self.wait_for_output()
+        self.freeze(True)
+        self.assertEqual(self.end(process, 25), UNDRAINED)
+        self.assertIn("--json cannot be written, since this does not answer: " + beside, self.output)
+        self.assert_comes_home()
+
     def test_with_a_launcher_too(self):
-        process = self.start(
-            ["mpirun", "-n", "1", "--oversubscribe", "sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"]
-        )
+        process = self.start(["mpirun", "-n", "1", "--oversubscribe", *self.writes_late()])
         self.wait_for_output()
         self.freeze(True)
         self.assertEqual(self.end(process, 15), UNDRAINED)

@@ -70,5 +70,20 @@ TEST_F(ResultFileTest, APipeIsWrittenToAlsoBehindALink) {
   }
 }
 
+TEST_F(ResultFileTest, WhatChildrenWriteAndAreRefusedIsToldAlike) {
+  put("data", "what a user has\n");
+  const auto write_in_time = [&](const std::string& name) {
+    return write_result_file_in_time(at(name), is_file_to_be(at(name)), notes, "--to", "notes, newer\n", real_clock());
+  };
+  ASSERT_TRUE(write_in_time("new"));
+  EXPECT_EQ(*read_file(at("new")), "notes, newer\n");
+  const Status refused = write_in_time("data");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::bad_input);
+  EXPECT_EQ(refused.error().text(), write("data").error().text());
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(is_file_to_be(at("pipe")));
+}
+
 }  // namespace
 }  // namespace forebay::cli
