@@ -14,7 +14,17 @@ from virtual_machine import Running, archive, content_of, drivers, kernel, plain
 
 PACKAGE = "linux-image-amd64"
 DRIVERS = ["crc32c_generic", "virtio_pci", "9pnet_virtio", "9p", "overlay", "ext4", "loop", "fuse", "nfsv4", "nfsd"]
-TOOLS = ["qemu-system-x86_64", "setpriv", "busybox", "mkfs.ext4", "rpc.nfsd", "rpc.mountd", "nfsdcld", "exportfs", "mount.nfs4"]
+TOOLS = [
+    "qemu-system-x86_64",
+    "setpriv",
+    "busybox",
+    "mkfs.ext4",
+    "rpc.nfsd",
+    "rpc.mountd",
+    "nfsdcld",
+    "exportfs",
+    "mount.nfs4",
+]
 SERVER = os.path.join(HERE, "server")
 
 INIT = """#!/bin/busybox sh

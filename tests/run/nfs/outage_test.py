@@ -32,7 +32,7 @@ class Case(FaultyCase):
             self.solver("-steps", steps, "-delay", 400, "-bytes", 20_000),
             ["--patience", patience, "--set", "drain.silence=60s"],
         )
-        wait_for(self.on_case, 60, "the first drained time")
+        wait_for(lambda: any(".fb-" not in name for name in self.on_case()), 60, "the first drained file")
         return process
 
 

@@ -12,7 +12,17 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-from virtual_machine import Running, archive, content_of, drivers, kernel, libraries, plain_kernel, skip, which  # noqa: E402
+from virtual_machine import (  # noqa: E402
+    Running,
+    archive,
+    content_of,
+    drivers,
+    kernel,
+    libraries,
+    plain_kernel,
+    skip,
+    which,
+)
 
 PACKAGE = "linux-image-cloud-amd64"
 DRIVERS = ["nd_btt", "nfit", "nd_pmem", "dax_pmem", "device_dax"]
