@@ -237,7 +237,7 @@ void End::submit_found(const std::vector<Output>& found) {
     if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
         submit_time_of(time->rank, time->time))
       continue;
-    if (const auto other = seen.others.times.directory_of(output.path)) {
+    if (const auto other = seen.others.times.directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
         order.other_times.insert(*other);
       continue;
@@ -470,7 +470,7 @@ void End::count_undrained() {
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-      const auto other = seen.others.times.directory_of(output.path);
+      const auto other = seen.others.times.directory_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = work.not_carried.given_up.contains(output.path) ||
                            (other && work.not_carried.given_up.contains(*other)) ||
                            (time && work.groups.is_given_up(time->rank, time->time));

@@ -195,7 +195,7 @@ void GrowingFiles::refresh() {
 
 void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
   if (work.in_flight.contains(path) || work.checkpoints.containing(path) != nullptr) return;
-  if (seen.others.times.directory_of(path)) return;  // a time appears as a whole
+  if (seen.others.times.directory_of(path, false)) return;  // a time appears as a whole
   const auto local = work.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
   if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;

@@ -115,7 +115,7 @@ void OtherFiles::submit_quiet(Clock::duration settle) {
   times.submit_quiet(settle);
   std::vector<std::pair<std::uint64_t, std::string>> quiet;
   for (const auto& [path, waits] : pending) {
-    if (work.in_flight.contains(path) || times.directory_of(path)) continue;
+    if (work.in_flight.contains(path) || times.directory_of(path, false)) continue;
     if (now - waits.since >= settle || now - waits.first >= most_settles * settle)
       quiet.emplace_back(waits.turn, path);
     else if (waits.is_absent)

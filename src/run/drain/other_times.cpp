@@ -31,13 +31,14 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 
 }  // namespace
 
-std::optional<std::string> OtherTimes::directory_of(const std::string& path) const {
+std::optional<std::string> OtherTimes::directory_of(const std::string& path, bool is_directory) const {
   const std::size_t slash = path.find('/');
   if (slash == std::string::npos) return std::nullopt;
   const std::string_view holder = std::string_view(path).substr(0, slash);
   const auto rank = openfoam::processor_of(holder);
   if (rank ? seen.serves(*rank) : !openfoam::group_of(holder)) return std::nullopt;
-  const std::size_t end = std::min(path.find('/', slash + 1), path.size());
+  const std::size_t end = path.find('/', slash + 1);
+  if (end == std::string::npos && !is_directory) return std::nullopt;
   const std::string directory = path.substr(0, end);
   if (!openfoam::is_time_name(std::string(name_of(directory))) || in_pieces.contains(directory)) return std::nullopt;
   if (run.ledger.find(directory)) return std::nullopt;
@@ -49,7 +50,7 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
   std::map<std::string, Group> groups;
   auto& pending = seen.others.pending;
   for (const auto& [path, waits] : pending) {
-    const auto directory = directory_of(path);
+    const auto directory = directory_of(path, false);
     if (!directory) continue;
     Group& group = groups[std::string(name_of(*directory))];
     group.turn = std::min(group.turn, waits.turn);

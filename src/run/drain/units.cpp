@@ -36,7 +36,7 @@ Result<std::optional<layouts::RankTime>> read_time(int rank, const std::string& 
                                                    const std::vector<std::string>& placed, const std::string& lower) {
   layouts::RankTime rank_time{rank, directory, {}};
   if (auto listed = files_below(directory, "", lower, rank_time.files); !listed) {
-    if (listed.error().errno_value == ENOENT) return std::nullopt;
+    if (listed.error().errno_value == ENOENT || listed.error().errno_value == ENOTDIR) return std::nullopt;
     return forward(listed);
   }
   std::ranges::sort(rank_time.files);

@@ -22,6 +22,8 @@ SCRIPTS = {
     "an output changes twice": "echo o > o; nap; rm o; mkdir o; echo in > o/in; nap; rm -r o; ln -s a o; mv d o2; mv a d",
     "and modes": "mv a t; mv d a; mv t d; rm l; mkdir l; mv d l/d; mkdir d; mv a/e d/a; mkdir n; chmod 2750 n d/a; chmod 1711 l",
     "a file and a directory are swapped beside a pipe": "mkfifo pipe; nap; mv a t; mv d a; nap; mv t d; mv pipe p",
+    "what is called like a time is none": "mkdir processor0 processors4; echo f > processor0/7; ln -s 7 processor0/8; nap; "
+    "mv a processors4/1; ln -s ../d processors4/2; mv d processor0/9; echo late > processor0/5",
     "in a new directory": "mkdir n; mv a n/a; mv d n/d; mkdir a; mv n/d a/a; mv n/a d; echo last > n/last",
 }
 # What was carried before, under a name that stands for an input, too.

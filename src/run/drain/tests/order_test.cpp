@@ -232,5 +232,25 @@ TEST_F(PointersTest, ATimeOfARankThatAScriptStartedAppearsAsAWhole) {
   EXPECT_EQ(content(case_ + "/processor7/2/late") + content(case_ + "/processors4/2/late"), "latelate");
 }
 
+TEST_F(PointersTest, AFileOrALinkThatIsCalledLikeATimeIsNone) {
+  open();
+  for (const std::string top : {"processor7/", "processors4/"}) {
+    write(tree() + "/" + top + "1", top);
+    link("1", top + "2");
+  }
+  round();
+  clock_.move(5s);
+  ASSERT_TRUE(drive([&] { return on_case("processor7/1") && on_case("processors4/1"); }));
+  for (const std::string top : {"processor7/", "processors4/"}) {
+    write(tree() + "/" + top + "3", top);  // found at the end
+    link("3", top + "4");
+  }
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  for (const std::string top : {"processor7/", "processors4/"}) {
+    EXPECT_EQ(content(case_ + "/" + top + "1") + content(case_ + "/" + top + "3"), top + top);
+    EXPECT_EQ(leads_to(top + "2") + leads_to(top + "4"), "13");
+  }
+}
+
 }  // namespace
 }  // namespace forebay::drain
