@@ -15,11 +15,13 @@ NEEDS = ("FOREBAY", "PLAYER", "STEPFOAM", "FAULT_LIBRARY")
 TWENTY = "1-9,11-13,15-18,20-22,25"  # the others up to there have small pools, which only root can mount
 # The user asks root for what only root may do to the server.
 STEER = f"mkfifo -m 622 /run/server && (while read -r word < /run/server; do {machine.SERVER} $word; done) & sleep 1"
+# An emulated processor has as long a step with few cells as a real one with all.
+KILLS = f"{RUN}/restart/campaign.py --seeds 1-30 --cells 40 --jobs 1 --minutes 55"
 
 JOBS = {
     "oracle": (f"{AS_USER} /usr/bin/python3 {RUN}/parity/odd_programs_test.py $FOREBAY", 1200),
     "outage": (f"{STEER}\n{AS_USER} /usr/bin/python3 {machine.HERE}/outage_test.py -v", 600),
-    "kills": (f"{AS_USER} /usr/bin/python3 {RUN}/restart/campaign.py --seeds 1-30 --jobs 1 --minutes 55", 3600),
+    "kills": (f"{AS_USER} /usr/bin/python3 {KILLS}", 3600),
     "drive": (f"{AS_USER} /usr/bin/python3 {RUN}/drive/drive.py --seeds {TWENTY} --jobs 1 --minutes 55", 3600),
 }
 

@@ -2,7 +2,7 @@
 """Kills one process of a run under forebay, or all of them, and asks whether the case can be started again: see
 docs/run/openfoam.md. FOREBAY names the command.
 
-    campaign.py [--seeds 1-300] [--ten] [--jobs N] [--minutes 30] [--keep DIR]
+    campaign.py [--seeds 1-300] [--ten] [--jobs N] [--minutes 30] [--cells 120] [--keep DIR]
 """
 
 import argparse
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../equivalence"), os.path.join(HERE, "../..")]
 
 import casetools  # noqa: E402
-from cavity import Case, Reference  # noqa: E402
+from cavity import CELLS, Case, Reference  # noqa: E402
 from judge import Judge  # noqa: E402
 from killing import Run  # noqa: E402
 from plans import KINDS, SEEDS, TEN, plan_of  # noqa: E402
@@ -30,7 +30,7 @@ MOST_LINES = 8  # of what is wrong with one kill; --keep tells all
 class Campaign:
     def __init__(self, options):
         self.place = casetools.Workplace("restart")
-        self.keep = options.keep
+        self.keep, self.cells = options.keep, options.cells
         self.until = time.monotonic() + 60 * options.minutes
         self.references, self.lock = {}, threading.Lock()
         self.results = collections.defaultdict(list)  # kind -> one of "passed", "failed" for each seed
@@ -38,7 +38,7 @@ class Campaign:
     def reference(self, ranks):
         with self.lock:
             if ranks not in self.references:
-                self.references[ranks] = Reference(self.place.directory, ranks)
+                self.references[ranks] = Reference(self.place.directory, ranks, self.cells)
             return self.references[ranks]
 
     def one(self, seed):
@@ -116,6 +116,7 @@ def main():
     parser.add_argument("--ten", action="store_true", help="only the ten of `make test`")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--minutes", type=float, default=30, help="begins no run after so long")
+    parser.add_argument("--cells", type=int, default=CELLS, help="in each direction; fewer on a slow machine")
     parser.add_argument("--keep", help="a directory for the cases of those that failed")
     options = parser.parse_args()
     casetools.need_openfoam()

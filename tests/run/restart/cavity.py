@@ -9,6 +9,7 @@ import re
 import casetools
 from plans import FOREIGN, OBJECTS_EVERY, STATE_EVERY, STEPS
 
+CELLS = 120  # in each direction: a step takes some milliseconds, and a state has files worth cutting
 DELTA = 5e-6
 SOLUTION = ("U", "p")  # icoFoam starts with these
 STATE = ("U", "p", "phi", "uniform/time")  # and goes on with these as if it had never been stopped
@@ -59,12 +60,12 @@ def foreign_text(time):
     return f"FoamFile\n{{\n    {header}\n}}\n// * * * * * * * * //\n\ntime {time};\n".encode()
 
 
-def make_case(directory, ranks):
-    """Cavity of 120 x 120 cells: a step takes some milliseconds, and a state has files worth cutting. What is solved is
-    no flow that anybody would look at: steps are so short that two iterations do. Ranks that iterate more exchange ten
-    thousand messages in a second, and where there are more ranks than processors all would wait for those."""
+def make_case(directory, ranks, cells):
+    """What is solved is no flow that anybody would look at: steps are so short that two iterations do. Ranks that iterate
+    more exchange ten thousand messages in a second, and where there are more ranks than processors all would wait for
+    those."""
     casetools.make_case("cavity", directory, "--ranks", "1", "--interval", str(STATE_EVERY), "--steps", "1")
-    casetools.substitute(os.path.join(directory, "system/blockMeshDict"), (r"\(20 20 1\)", "(120 120 1)"))
+    casetools.substitute(os.path.join(directory, "system/blockMeshDict"), (r"\(20 20 1\)", f"({cells} {cells} 1)"))
     casetools.substitute(
         os.path.join(directory, "system/fvSolution"),
         ("preconditioner +DIC;", "preconditioner DIC; maxIter 2;"),
@@ -103,11 +104,11 @@ def payload(data):
 class Reference:
     """The uninterrupted run of so many ranks, with all function objects and without purge."""
 
-    def __init__(self, directory, ranks):
+    def __init__(self, directory, ranks, cells):
         self.ranks = ranks
         self.start = os.path.join(directory, f"start-{ranks}")
         self.ended = os.path.join(directory, f"ended-{ranks}")
-        make_case(self.start, ranks)
+        make_case(self.start, ranks, cells)
         casetools.copy_case(self.start, self.ended)
         with_objects(self.ended, 0, OBJECTS)
         casetools.run(solver(ranks), self.ended, timeout=600)
