@@ -15,7 +15,7 @@ from processes import MARK, Processes, kill
 FOREBAY = os.path.abspath(os.environ["FOREBAY"])
 PLAYER = os.path.abspath(os.environ["PLAYER"])
 FAULT_LIBRARY = os.path.abspath(os.environ["FAULT_LIBRARY"])
-ENOUGH = 60  # seconds that anything may take, also beside other tests
+ENOUGH = int(os.environ.get("FOREBAY_TEST_ENOUGH", 60))  # seconds that anything may take, also beside other tests
 ALL = ("all", "node")  # deaths
 
 

@@ -12,6 +12,7 @@ import machine
 RUN = os.path.dirname(machine.HERE)
 AS_USER = os.path.join(RUN, "../as_user")
 NEEDS = ("FOREBAY", "PLAYER", "STEPFOAM", "FAULT_LIBRARY")
+IN_MACHINE = {"TMPDIR": "/shared", "FOREBAY_TEST_ENOUGH": "300"}
 TWENTY = "1-9,11-13,15-18,20-22,25"  # the others up to there have small pools, which only root can mount
 # The user asks root for what only root may do to the server.
 STEER = f"mkfifo -m 622 /run/server && (while read -r word < /run/server; do {machine.SERVER} $word; done) & sleep 1"
@@ -29,7 +30,7 @@ JOBS = {
 def main(name):
     machine.check_host()
     job, seconds = JOBS[name]
-    environment = {each: os.path.abspath(os.environ[each]) for each in NEEDS} | {"TMPDIR": "/shared"}
+    environment = {each: os.path.abspath(os.environ[each]) for each in NEEDS} | IN_MACHINE
     status = None
     for line in machine.run(job, environment, seconds):
         if isinstance(line, str):

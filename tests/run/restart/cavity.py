@@ -111,7 +111,7 @@ class Reference:
         make_case(self.start, ranks, cells)
         casetools.copy_case(self.start, self.ended)
         with_objects(self.ended, 0, OBJECTS)
-        casetools.run(solver(ranks), self.ended, timeout=600)
+        casetools.run(solver(ranks), self.ended, timeout=1200)
         self.with_foreign_writer = with_foreign_writer(directory)
         self.cache = {}
 

@@ -17,7 +17,7 @@ from plans import FOREIGN
 from processes import MARK, Processes, kill, name_of
 
 FOREBAY = os.path.abspath(os.environ["FOREBAY"])
-ENOUGH = 90  # seconds that anything may take, also beside other tests
+ENOUGH = int(os.environ.get("FOREBAY_TEST_ENOUGH", 90))  # seconds that anything may take, also beside other tests
 
 
 @dataclasses.dataclass
