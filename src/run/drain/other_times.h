@@ -21,8 +21,8 @@ struct OtherTimes {
 
   std::set<std::string> in_pieces = {};  // directories whose files are carried one by one
 
-  // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have a
-  // name like that, too.
+  // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have
+  // a name like that, too.
   std::optional<std::string> directory_of(const std::string& path, bool is_directory) const;
   // To be called now and then while the program runs.
   void submit_quiet(Clock::duration settle);
