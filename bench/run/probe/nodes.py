@@ -81,7 +81,13 @@ class Nodes:
 
     def leave(self) -> None:
         """The first one, which removes the directory, is the last to go."""
-        names = self._tell(None)
+        try:
+            names = self._tell(None)
+        except FileNotFoundError:
+            # A replicated file system may show the name to the first one before it has said so here.
+            if self._rank == 0:
+                raise
+            return
         if self._rank == 0:
             self._wait_for(set(names))
 

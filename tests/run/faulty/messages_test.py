@@ -49,7 +49,7 @@ class Messages(FaultyCase):
         self.kill_tree(process.pid)
         self.kill_left_overs()
         process.communicate()
-        wait_for(lambda: not self.of_this_test("sleep") + self.of_this_test("forebay-agent"), what="their end")
+        wait_for(lambda: not any(run["alive"] for run in self.status()), what="their end")
         os.utime(self.home("uncarried"), (0, 0))
 
     # Each makes one, and returns the status with words of its cause and of its paths.
