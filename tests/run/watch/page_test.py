@@ -99,7 +99,7 @@ class Typed(outputcase.OutputCase):
             for name in times:
                 self.assertTrue(os.path.exists(os.path.join(self.case_, name, "U")), name)
             reconstructed = len(times)
-        self.assertIn("Courant Number", self.read(followed))
+        self.wait_until(lambda: "Courant Number" in self.read(followed), "tail has followed")
         casetools.set_control(self.case_, "writePrecision", "7")  # as with an editor
         self.wait_until(lambda: self.in_log("Re-reading object controlDict"), "the edited controlDict is read")
         self.type("touch STOP")
