@@ -129,7 +129,8 @@ class Program(OutputCase):
 
         def check(way):
             found = self.of_one_step(way)
-            more = sum(found.values()) - sum(direct.values())
+            # A look of the agent that comes in between makes a call or two more, of all steps.
+            more = round(sum(found.values()) - sum(direct.values()))
             self.assertLessEqual(more, MORE[way], f"directly {direct}, by {way} {found}")
 
         self.in_each_way(check)
