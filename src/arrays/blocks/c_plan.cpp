@@ -84,13 +84,13 @@ std::optional<std::int64_t> number_of(const forebay_options* options, const char
 
 }  // namespace forebay::blocks
 
-extern "C" {
+namespace {
 
-// --- the ranks ---
-
-int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team) {
+// `communicator_of` is asked only where the program's MPI is of the library's family: another one's handles differ.
+template <class CommunicatorOf>
+int create_team(const CommunicatorOf& communicator_of, const forebay_options* options, forebay_team** team) {
   assign(team, nullptr);
-  if (!forebay::blocks::check_family()) return run_alone(forebay::blocks::check_family);
+  if (const forebay::Status family = forebay::blocks::check_family(); !family) return run_alone([&] { return family; });
   int begun = 0, ended = 0;
   MPI_Initialized(&begun);
   MPI_Finalized(&ended);
@@ -101,6 +101,7 @@ int forebay_team_create(MPI_Comm communicator, const forebay_options* options, f
                             "call MPI_Init first; build both with the same MPI");
     });
   }
+  const MPI_Comm communicator = communicator_of();
   if (communicator == MPI_COMM_NULL) return missing("communicator");
   return run(communicator, [&]() -> Status {
     Status mine = given("place for the team", team);
@@ -113,10 +114,18 @@ int forebay_team_create(MPI_Comm communicator, const forebay_options* options, f
   });
 }
 
+}  // namespace
+
+extern "C" {
+
+// --- the ranks ---
+
+int forebay_team_create(MPI_Comm communicator, const forebay_options* options, forebay_team** team) {
+  return create_team([&] { return communicator; }, options, team);
+}
+
 int forebay_team_create_f(MPI_Fint communicator, const forebay_options* options, forebay_team** team) {
-  assign(team, nullptr);
-  if (!forebay::blocks::check_family()) return run_alone(forebay::blocks::check_family);
-  return forebay_team_create(MPI_Comm_f2c(communicator), options, team);
+  return create_team([&] { return MPI_Comm_f2c(communicator); }, options, team);
 }
 
 // The status travels with the words: it may be one that no room below knows.

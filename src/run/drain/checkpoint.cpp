@@ -18,6 +18,10 @@ std::uint64_t checksum_of(const Marks& marks) {
   return checksum(text);
 }
 
+std::string version_directory(const std::string& aside, int version) {
+  return join(aside, std::to_string(version));
+}
+
 bool Checkpoint::is_to_be_looked_at(Time now, Clock::duration interval) {
   if (now < next_look_) return false;
   next_look_ = now + interval;
@@ -57,10 +61,6 @@ bool Checkpoint::is_held(const Marks::value_type& file) const {
 
 bool Checkpoint::takes_doubt() {
   return std::exchange(is_doubtful_, false);
-}
-
-std::string Checkpoint::directory(int version) const {
-  return join(aside_, std::to_string(version));
 }
 
 Status Checkpoint::keep(const std::string& local) {

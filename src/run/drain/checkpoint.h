@@ -25,6 +25,9 @@ namespace forebay::drain {
 using Marks = std::map<std::string, LocalMark>;
 std::uint64_t checksum_of(const Marks& marks);
 
+// Where a version is kept.
+std::string version_directory(const std::string& aside, int version);
+
 class Checkpoint {
  public:
   using Time = Clock::time_point;
@@ -59,8 +62,7 @@ class Checkpoint {
   const Marks& marks() const { return marks_; }
   // As a dead run kept them.
   void set_marks(Marks marks) { marks_ = std::move(marks); }
-  // Where a version is kept.
-  std::string directory(int version) const;
+  std::string directory(int version) const { return version_directory(aside_, version); }
 
   // It is being carried, and stays until landed().
   void take(int version) { taken_ = version; }

@@ -91,7 +91,7 @@ Status Checkpoints::open() {
     CheckpointVersions before = run.ledger.checkpoint(path);
     const std::string aside = fmt::format("{}/checkpoints/{}", run.request.home, all.size());
     std::optional<Marks> marks;
-    if (before.whole) marks = marks_in(path, join(aside, std::to_string(*before.whole)));
+    if (before.whole) marks = marks_in(path, version_directory(aside, *before.whole));
     // The program wrote to what was kept of it.
     if (before.whole != before.home && (!marks || checksum_of(*marks) != before.marks)) before.whole = before.home;
     if (auto made = make_private_directory(aside); !made) return made;

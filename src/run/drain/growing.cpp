@@ -173,23 +173,21 @@ void GrowingFiles::begin() {
   began = run.clock.now();
   next = began + run.request.settings.refresh;
   may_clear = true;
-  left = files.size();
+  is_looking = true;
   last.clear();
   submitted = 0;
 }
 
 // All files are looked at, though not more at once than the mover takes.
 void GrowingFiles::refresh() {
-  if (left == 0 && (under_way > 0 || run.clock.now() < next)) return;
-  if (left == 0) begin();
+  if (!is_looking && (under_way > 0 || run.clock.now() < next)) return;
+  if (!is_looking) begin();
   auto at = files.upper_bound(last);
-  for (; left > 0 && !files.empty() && work.jobs.size() < Work::most_jobs; --left) {
-    if (at == files.end()) at = files.begin();
+  for (; at != files.end() && work.jobs.size() < Work::most_jobs; ++at) {
     last = at->first;
     look_at(at->first, at->second);
-    ++at;
   }
-  if (files.empty()) left = 0;
+  is_looking = at != files.end();
   end_if_done();
 }
 
@@ -269,7 +267,7 @@ void GrowingFiles::job_was_tried() {
 }
 
 void GrowingFiles::end_if_done() {
-  if (under_way > 0 || left > 0 || submitted == 0) return;
+  if (under_way > 0 || is_looking || submitted == 0) return;
   const auto most_of_files = static_cast<long>(submitted) * longest_pause_of_file;
   const auto longest = std::max<Clock::duration>(most_pauses * run.request.settings.refresh, most_of_files);
   next = std::max(next, began + std::min<Clock::duration>(least_pause * (run.clock.now() - began), longest));

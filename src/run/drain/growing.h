@@ -49,9 +49,9 @@ struct GrowingFiles {
   static constexpr int most_pauses = 12;
   static constexpr std::chrono::milliseconds longest_pause_of_file{100};
   std::map<std::string, GrowingFile> files = {};  // by path in the case
-  std::size_t left = 0;                           // of this refresh, to be looked at
+  bool is_looking = false;                        // this refresh has not come to all of them yet
   std::size_t under_way = 0, submitted = 0;       // jobs of this refresh: not tried yet, and all
-  std::string last = {};                          // that was looked at
+  std::string last = {};                          // that it looked at
   bool may_clear = true;                          // those that stand still may go; not again before the next refresh
   Clock::time_point began = run.start, next = run.start + run.request.settings.refresh;
 

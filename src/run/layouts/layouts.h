@@ -46,8 +46,8 @@ struct OutputFile {
   // Second names become hard links; where the file system of the case makes none, the pieces are written.
   std::optional<HardLink> hard_link = std::nullopt;
   std::optional<Owner> owner = std::nullopt;  // of the local file; nullopt: it is made of several
-  bool must_keep_time =
-      false;  // the one local file that it is made of has `mtime_ns` when all of it was read, or fails
+  // The one local file that it is made of must still have `mtime_ns` when all of it was read: else its content changed.
+  bool must_keep_time = false;
 };
 
 struct OutputDirectory {
