@@ -123,7 +123,7 @@ class Python:
 
     def text(self):
         kinds = "POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p"
-        yield '"""What the headers declare, for ctypes. Written by scripts/declarations.py from include/forebay."""'
+        yield '"""The declarations of the headers, for ctypes, as written by scripts/declarations.py from include/forebay."""'
         yield ""
         yield f"from ctypes import {kinds}"
         for header in self.found.values():
@@ -136,7 +136,7 @@ class Python:
                     yield f'        ("{python}", {self.type_of(each, True)}),'
                 yield "    ]"
         yield "\n"
-        yield "# Of each library its functions: what they return, and their parameters."
+        yield "# The functions of each library: their results and parameters."
         yield "FUNCTIONS = {"
         for library, header in self.found.items():
             yield f'    "{library}": {{'

@@ -79,12 +79,12 @@ VERB = re.compile(
         " ranks reads records reports resets restores runs searches sets skips sorts spills splits syncs tests turns updates uses"
         " visits waits wakes walks warns watches works writes"
     )
-    + " (?:the|a|an|it|its|them|their|all|any|each|every|no|nothing|what|whatever|whether|only|this|these|when|where|until|for|with|how)\\b"
+    + " (?:the|a|an|it|its|them|their|all|any|each|every|no|nothing|what|whatever|whether|only|this|these|when|where|until|with|how)\\b"
 )
 FINITE = re.compile(
     r"\b(?:is|are|was|were|isn't|has|have|had|do|does|did|can|could|cannot|may|might|must|shall|should|will|would|need"
     r"|(?:it|they|we|you|there) \w+"
-    r"|(?:answer|become|begin|carry|come|connect|count|create|describe|differ|find|follow|get|give|go|hold|keep|know|lie|look"
+    r"|(?:answer|become|begin|carry|come|connect|count|create|describe|differ|find|fit|follow|get|give|go|hold|keep|know|lie|look"
     r"|make|mean|move|read|rise|run|say|see|stand|start|stay|take|tell|use|wait|work|write)"
     rf"|{VERB.pattern})\b"
 )
@@ -132,7 +132,7 @@ def plain(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    return [each for each in re.split(r"(?<=[.?!])[\"')]*\s+", " ".join(text.split())) if each]
+    return [each for each in re.split(r"(?<=[^.\s][.?!])[)']*\s+|(?<=\w[.?!])\"\s+", " ".join(text.split())) if each]
 
 
 @dataclass
@@ -205,8 +205,9 @@ def comments_of_c(text: str):
         if token["line"] or token["block"]:
             start = token.start()
             before = text[text.rfind("\n", 0, start) + 1 : start]
-            words = token[0][2:] if token["line"] else re.sub(r"(?m)^\s*\*+ ?", "", token[0][2:-2])
-            yield text.count("\n", 0, start) + 1, len(before), words.strip(" /*<!"), bool(before.strip())
+            words = token[0][2:] if token["line"] else re.sub(r"(?m)^\s*\*+(?= |$)", "", token[0][2:-2])
+            words = re.sub(r"(?m)^[/*!<]* ?", "", words).rstrip()
+            yield text.count("\n", 0, start) + 1, len(before), words, bool(before.strip())
 
 
 def comments_of_python(text: str):
@@ -214,7 +215,7 @@ def comments_of_python(text: str):
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
             row, column = token.start
-            yield row, column, token.string[1:].strip(), bool(lines[row - 1][:column].strip())
+            yield row, column, re.sub(r"^# ?|-{3,}", "", token.string).rstrip(), bool(lines[row - 1][:column].strip())
 
 
 def docstrings_of(text: str):

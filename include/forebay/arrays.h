@@ -37,8 +37,8 @@
 #include <forebay/options.h>
 #include <forebay/status.h>
 #include <forebay/types.h>
-/* The classes that MPI gave up in 2012 are left out: they need a library of their own. Who wants them includes mpi.h
- * first. */
+/* The classes that MPI gave up in 2012 are left out: they need a library of their own. A program that wants them
+ * includes mpi.h first. */
 #ifndef OMPI_SKIP_MPICXX
 #define OMPI_SKIP_MPICXX 1
 #endif
@@ -91,8 +91,8 @@ int forebay_plan_move_from_block(forebay_plan* plan, const void* block, size_t i
 
 /* Lists of different lengths, one for each item, such as the vertices of cells. The values of all lists stand behind
  * each other in the order of their items, and are planned like items. number_lists turns the length of each local list
- * into the range of its values, ranges[2 * i] to ranges[2 * i + 1] - 1, counted from 0, and tells how many values there
- * are in all. Where several ranks have an item, the lengths must agree. */
+ * into the range of its values, ranges[2 * i] to ranges[2 * i + 1] - 1, counted from 0. It also tells how many values
+ * there are in all. Where several ranks have an item, the lengths must agree. */
 int forebay_plan_number_lists(forebay_plan* items, const uint64_t* lengths, uint64_t ranges[], uint64_t* values);
 /* The plan of the values of this rank's lists, which lie behind each other in the order of its items. A checkpoint
  * keeps two arrays: the ranges, two FOREBAY_INT64 (which Fortran has, too) on the location of the items, and the
@@ -113,7 +113,7 @@ typedef struct forebay_array {
   void* data;           /* written to by reading only */
 } forebay_array;
 
-/* What a checkpoint is of. */
+/* The state that a checkpoint is of. */
 typedef struct forebay_head {
   size_t size; /* sizeof(forebay_head) */
   int64_t step;
@@ -133,15 +133,15 @@ int forebay_checkpoints_open(forebay_team* team, const char* directory, const fo
 int forebay_checkpoints_close(forebay_checkpoints* checkpoints);
 
 /* The file `name` in the directory appears whole or not at all, and replaces another one only then: when this returns,
- * or, staged, at the latest when settle returns. Settle and close tell of an earlier file
- * that was damaged in the pool. The arrays may be changed as soon as this returns. What was written
- * how, where and when is in `name`.json beside it. */
+ * or, staged, at the latest when settle returns. Settle and close tell of an earlier file that was damaged in the pool.
+ * The arrays may be changed as soon as this returns. The file `name`.json beside it tells how, where and when it was
+ * written. */
 int forebay_checkpoints_write(forebay_checkpoints* checkpoints, const char* name, const forebay_head* head,
                               const forebay_array* arrays, int count);
-/* Staged: waits until everything is carried; FOREBAY_OK at once otherwise. Where the background's last try has
- * failed, it begins anew, and returns what comes of that. What cannot be carried stays in the pool: the background
- * tries again, less and less often (on several nodes not where only the name was missing), and so do the next settle
- * or close and the next program that opens this directory. */
+/* Staged: waits until everything is carried; FOREBAY_OK at once otherwise. Where the background's last try has failed,
+ * it begins anew, and returns what comes of that. A checkpoint that cannot be carried stays in the pool: the background
+ * tries again, less and less often (on several nodes not where only the name was missing), and so do the next settle or
+ * close and the next program that opens this directory. */
 int forebay_checkpoints_settle(forebay_checkpoints* checkpoints);
 /* Staged: takes the room for two such checkpoints ahead of the first, which is then as fast as the others. */
 int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_array* arrays, int count);
@@ -153,17 +153,17 @@ int forebay_checkpoints_prepare(forebay_checkpoints* checkpoints, const forebay_
 int forebay_checkpoints_read(forebay_checkpoints* checkpoints, const char* name, const char* mesh,
                              const forebay_array* arrays, int count, forebay_head* head);
 
-/* What a file holds; the functions below it then tell each location and array by its place, from 0 on, in the order of
- * names. They are local; `plan` and `data` of an array are NULL there. Outputs may be NULL; texts are valid until the
- * next call for these checkpoints that is collective. */
+/* The content of a file; the functions below it then tell each location and array by its place, from 0 on, in the order
+ * of names. They are local; `plan` and `data` of an array are NULL there. Outputs may be NULL; texts are valid until
+ * the next call for these checkpoints that is collective. */
 int forebay_checkpoints_describe(forebay_checkpoints* checkpoints, const char* name, forebay_head* head, int* locations,
                                  int* arrays);
 int forebay_checkpoints_get_location(const forebay_checkpoints* checkpoints, int place, const char** name,
                                      uint64_t* items);
 int forebay_checkpoints_get_array(const forebay_checkpoints* checkpoints, int place, forebay_array* array);
 
-/* How many checkpoints open found in the pool, staged by an earlier program; and for each the path of its file, and
- * whether that is whole now (1), or a node has lost its part (0). Local. */
+/* The number of checkpoints that open found in the pool, staged by an earlier program. get_recovered tells for each the
+ * path of its file, and whether that is whole now (1), or a node has lost its part (0). Local. */
 int forebay_checkpoints_count_recovered(const forebay_checkpoints* checkpoints, int* count);
 int forebay_checkpoints_get_recovered(const forebay_checkpoints* checkpoints, int place, const char** path,
                                       int* carried);

@@ -11,10 +11,10 @@
 //     ...
 //     forebay::Head head = store.read("restart.h5", "cavity", arrays);
 //
-// What the C functions return as a status is thrown here, as forebay::ArraysError, on all ranks alike: a span of a
-// wrong size on one of them, too. What is collective there is so here, constructors and destructors too. A plan ends
-// before its team, and an output before its checkpoints. A table only points to plans and values. Options come by their
-// keys (forebay/options.h), {{"method", "staged"}, {"pool", "/dev/shm"}}.
+// A status other than FOREBAY_OK is thrown here, as forebay::ArraysError, on all ranks alike. So is a span of a wrong
+// size on one of them. Calls that are collective in C are so here, constructors and destructors too. A plan ends before
+// its team, and an output before its checkpoints. A table only points to plans and values. Options come by their keys
+// (forebay/options.h), {{"method", "staged"}, {"pool", "/dev/shm"}}.
 #ifndef FOREBAY_ARRAYS_HPP
 #define FOREBAY_ARRAYS_HPP
 
@@ -84,7 +84,7 @@ class Plan {
     check(forebay_plan_create(team_, numbers.data(), numbers.size(), items, made.get(), &handle));
     handle_.reset(handle);
   }
-  // Of the values of lists, whose ranges number_lists tells, or a checkpoint.
+  // A plan of the values of lists, whose ranges number_lists tells, or a checkpoint.
   static Plan of_lists(const Team& team, std::span<const std::uint64_t> ranges, std::uint64_t values,
                        const ArraysOptions& options = {}) {
     std::uint64_t local = 0;
@@ -182,7 +182,7 @@ class Arrays {
   bool readable_ = true;
 };
 
-// What a checkpoint is of.
+// The state that a checkpoint is of.
 struct Head {
   std::int64_t step = 0;
   double time = 0;
@@ -272,7 +272,7 @@ class Checkpoints {
     std::string path;
     bool carried;
   };
-  // What an earlier program had staged.
+  // The checkpoints that an earlier program had staged.
   std::vector<Recovered> recovered() const {
     int count = 0;
     check(forebay_checkpoints_count_recovered(get(), &count));

@@ -1,4 +1,4 @@
-// What the C++ faces have in common: errors, and the types of numbers.
+// Shared by the C++ faces: errors, and the types of numbers.
 #ifndef FOREBAY_COMMON_HPP
 #define FOREBAY_COMMON_HPP
 
@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-// What the C functions return as a status.
+// A status of the C functions, as an exception.
 class CallError : public std::runtime_error {
  public:
   CallError(int status, const char* text) : std::runtime_error(text), status_(static_cast<forebay_status>(status)) {}

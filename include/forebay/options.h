@@ -1,5 +1,4 @@
-/* What may be asked when something is opened or created, by key. A key that is not set leaves the choice to the
- * library.
+/* Options of what is opened or created, by key. A key that is not set leaves the choice to the library.
  *
  *     forebay_options *options = forebay_options_create();
  *     forebay_options_add_pool(options, "/dev/shm", 4000000000);
@@ -8,7 +7,7 @@
  *     forebay_trajectory_open(options, &trajectory);
  *     forebay_options_free(options);                                       // once they have been used
  *
- * Of forebay_trajectory_open:
+ * Options of forebay_trajectory_open:
  *   "name"           of the store, "trajectory" if not set: letters, digits, '.', '_' and '-'. Trajectories that
  *                    are kept in one directory need different names.
  *   "rank", "ranks"  which part of a parallel run this is, counted from 0, and of how many. Parts with different
@@ -20,7 +19,7 @@
  *                    "create": it is begun; FOREBAY_E_STORE_EXISTS where there is one
  *                    "must-exist": it is found, on every tier; else FOREBAY_E_NO_SUCH_STORE, and nothing is made
  *                    "read-only": found, and read: by many at once, also on a file system that is mounted so.
- *                    Tiers must be directories. What would change it returns FOREBAY_E_READ_ONLY
+ *                    Tiers must be directories. A call that would change it returns FOREBAY_E_READ_ONLY
  *                    "partial": the same, also where tiers are left out, or hold another store: what is whole is
  *                    read
  *   "survives"       what a kept and committed step outlives: "power-cut", as far as the medium can, as if not set
@@ -37,26 +36,26 @@
  *   "encoders"       threads that encode beside the solver, where a field has an accepted error; 0: commit
  *                    encodes; not set: one a field, as far as the process has cores to spare, and one at least. In
  *                    a sweep from reverse on, one thread decodes ahead; with 0, get does.
- *   "debug"          "on": finds uses of memory that is no longer valid. What begin and get give is then memory
+ *   "debug"          "on": finds uses of memory that is no longer valid. begin and get then give memory
  *                    beside the tiers: a write after commit, or to a state that was got, is a fault of the program
  *                    (SIGSEGV, at the line that writes), and what is no longer valid reads 0xfb in every byte. It
  *                    costs copies. States with an accepted error are got as without it.
  *   "segment-bytes"  size of a segment; not set: chosen from the budgets and the size of a step
  *   and tiers, see below
  *
- * Of forebay_team_create:
+ * Options of forebay_team_create:
  *   "most-per-node"  cuts the ranks of a machine into groups of at most so many, a socket's for example, which
  *                    then count as nodes; not set: one group
  *
- * Of forebay_plan_create and forebay_plan_create_lists:
+ * Options of forebay_plan_create and forebay_plan_create_lists:
  *   "least-bytes"    of a block, in items of 8 bytes, as far as there are items; not set: 1 MiB
  *   "rank-step"      at most every so many-th rank owns a block; not set: every rank may
  *   "most-blocks"    1 for serial libraries; not set: as many as there are ranks
  *   "shared"         "on": several ranks may have an item (ghosts, interfaces): the lowest of them writes it, all
  *                    read it; "off", as if not set: that is an error
  *
- * Of forebay_checkpoints_open. What the environment has in FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS,
- * FOREBAY_ARRAYS_POOL and FOREBAY_ARRAYS_VERIFY wins:
+ * Options of forebay_checkpoints_open. The environment wins where it has FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS,
+ * FOREBAY_ARRAYS_POOL or FOREBAY_ARRAYS_VERIFY:
  *   "method"         how files are written and read:
  *                    "serial": all blocks pass through rank 0, standard C I/O
  *                    "stdio": every rank writes its own block, standard C I/O
@@ -89,7 +88,7 @@ void forebay_options_free(forebay_options* options);
  * and what was set stays. NULL for a value: not set. set_integer does for numbers what set does for their digits. */
 int forebay_options_set(forebay_options* options, const char* key, const char* value);
 int forebay_options_set_integer(forebay_options* options, const char* key, int64_t value);
-/* What an option was set to; NULL if it was not. Valid until it is set again. */
+/* The value that an option was set to; NULL if it was not. Valid until it is set again. */
 const char* forebay_options_get(const forebay_options* options, const char* key);
 /* For libraries on top of these, and what open and create do first: FOREBAY_E_INVALID where something is set that is
  * not of `user`, for example "trajectory". NULL for options: nothing is. */

@@ -81,7 +81,7 @@ typedef struct forebay_action {
 
 typedef struct forebay_schedule forebay_schedule;
 
-/* At least one step and, for more than one, one slot. On failure *schedule is NULL. */
+/* A schedule has at least one step and, for more than one, at least one slot. On failure *schedule is NULL. */
 int forebay_schedule_create(int64_t steps, int64_t dram_slots, int64_t pool_slots, forebay_schedule** schedule);
 int forebay_schedule_advance(forebay_schedule* schedule, forebay_action* action);
 void forebay_schedule_free(forebay_schedule* schedule);

@@ -1,5 +1,5 @@
-/* What a call of any of the libraries returns: FOREBAY_OK or what kept it from doing what it was asked. The numbers are
- * grouped by whom to ask, and have nothing to do with the exit statuses of commands:
+/* The status that a call of any of the libraries returns: FOREBAY_OK or what kept it from doing what it was asked. The
+ * numbers are grouped by whom to ask, and have nothing to do with the exit statuses of commands:
  *     1 ... 99      the call does not fit: what was asked is changed in the program. Nothing was done.
  *     101 ... 199   memory, file systems, devices and other processes
  *     201 ... 299   what is stored */
@@ -49,11 +49,11 @@ typedef enum forebay_status {
 /* The name of a status, for example "FOREBAY_E_NO_SPACE". */
 const char* forebay_status_get_name(int status);
 
-/* What the last failing call of this thread, of whichever library, has to say, in one line; "" if none has failed.
- * Valid until the thread's next call of a library. */
+/* The message of this thread's last failing call, of whichever library, in one line; "" if none has failed. Valid until
+ * the thread's next call of a library. */
 const char* forebay_error_get_text(void);
-/* The same in the caller's own memory: as much as there is room for, always with a NUL at its end (`bytes` 0: nothing).
- * Returns how long the text is, without the NUL. */
+/* Copies this message into the caller's own memory: as much as there is room for, always with a NUL at its end (`bytes`
+ * 0: nothing). The result is the length of the text, without the NUL. */
 size_t forebay_error_copy_text(char* buffer, size_t bytes);
 /* For libraries on top of these: makes `text` the last error of this thread, and returns the status. */
 int forebay_error_set(forebay_status status, const char* text);

@@ -90,8 +90,9 @@ typedef enum forebay_codec {
   FOREBAY_CODEC_ZFP = 3,        /* zfp, fixed accuracy */
   FOREBAY_CODEC_DIFFERENCE = 4  /* rounded to a grid, difference to the step before, shuffled, zstd */
 } forebay_codec;
-/* The codec of a field that has an accepted error; before the first step. What it cannot do within that error is stored
- * as it is. Runs that must be equal to the last bit name one, since the choice depends on what each codec takes. */
+/* The codec of a field that has an accepted error; before the first step. Values that it cannot encode within that
+ * error are stored as they are. Runs that must be equal to the last bit name one, since the choice depends on what each
+ * codec takes. */
 int forebay_trajectory_set_codec(forebay_trajectory* trajectory, int field, forebay_codec codec);
 
 typedef struct forebay_encoding_info {
@@ -106,7 +107,7 @@ typedef struct forebay_encoding_info {
   const char* fallback_reason; /* why, of the last of them; "" when there are none */
   uint64_t decoded_ahead;      /* states that a sweep had decoded before get asked for them */
 } forebay_encoding_info;
-/* How a field is stored. */
+/* The way in which a field is stored. */
 int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int field, forebay_encoding_info* info);
 
 /* Opens a step: `memory` receives one address per field, aligned to 64 bytes, to be written in place. `fields` is how
@@ -115,7 +116,7 @@ int forebay_trajectory_describe_encoding(forebay_trajectory* trajectory, int fie
  * a tier, and begin also waits when two states are still being encoded.
  *
  * The memory may be written until commit or cancel. It can be read, and holds what was written, until the next begin or
- * put of this trajectory, or until the step itself is dropped, moved or rewound; a multistep scheme that needs more
+ * put of this trajectory, or until the step itself is dropped, moved or rewound. A multistep scheme that needs more
  * than that keeps copies, or gets the stored step. A write after commit would change the stored state: the option
  * "debug" finds those who do either. */
 int forebay_trajectory_begin(forebay_trajectory* trajectory, int64_t step, double time, void* memory[], int fields);
@@ -153,10 +154,10 @@ int forebay_trajectory_move(forebay_trajectory* trajectory, int64_t step, int ti
 /* Forgets all steps, for the next iteration of an optimisation; fields and warm memory stay. */
 int forebay_trajectory_rewind(forebay_trajectory* trajectory);
 
-/* How many states fit on all tiers, once the fields are declared: exactly so many, also where some were dropped in
- * between, or at least so many where a field has an accepted error (there the room of dropped states is used again when
- * all of a segment were). Budgets are filled with states; headers come on top of them, up to one segment or a
- * twentieth, and one segment for moving states together. Reading states that were carried to a tier without mapped
+/* The number of states that fit on all tiers, once the fields are declared: exactly so many, also where some were
+ * dropped in between. Where a field has an accepted error, at least so many fit: there the room of dropped states is
+ * used again when all of a segment were. Budgets are filled with states; headers come on top of them, up to one segment
+ * or a twentieth, and one segment for moving states together. Reading states that were carried to a tier without mapped
  * memory takes up to four segments beside the budgets. */
 int forebay_trajectory_get_capacity(forebay_trajectory* trajectory, uint64_t* states);
 /* Number of stored steps, and the one at a position (0: lowest step). Outputs may be NULL. */
@@ -169,9 +170,9 @@ int forebay_trajectory_get_time(forebay_trajectory* trajectory, int64_t step, do
  * once, and the rest vanishes with the process. */
 int forebay_trajectory_keep(forebay_trajectory* trajectory, int keep);
 
-/* What open found in a kept trajectory and could not take over, one line each, "" if nothing; valid until close. What
- * is whole is offered, whatever else is lost: the store is refused (FOREBAY_E_DAMAGED) only where no tier tells what
- * its segments hold, and then nothing of it is touched. */
+/* The parts of a kept trajectory that open found and could not take over, one line each, "" if none; valid until close.
+ * Whole states are offered, whatever else is lost: the store is refused (FOREBAY_E_DAMAGED) only where no tier tells
+ * what its segments hold, and then nothing of it is touched. */
 const char* forebay_trajectory_get_recovery(forebay_trajectory* trajectory);
 
 /* The same in the caller's own memory, as forebay_error_copy_text does it; `length` may be NULL. */

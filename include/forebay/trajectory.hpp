@@ -14,8 +14,8 @@
 //       ...
 //     }                                                // released here
 //
-// What the C functions return as a status is thrown here, as forebay::TrajectoryError: constructors and ranges have no
-// other way, and it happens in the caller's own code, not in the library. What a Trajectory hands out must not outlive
+// A status other than FOREBAY_OK is thrown here, as forebay::TrajectoryError: constructors and ranges have no other
+// way, and it happens in the caller's own code, not in the library. Views that a Trajectory hands out must not outlive
 // it. One thread at a time for each Trajectory.
 #ifndef FOREBAY_TRAJECTORY_HPP
 #define FOREBAY_TRAJECTORY_HPP
@@ -69,7 +69,7 @@ struct TrajectoryOptions {
   std::optional<std::uint64_t> segment_bytes{};
 };
 
-// Of a field: the relative L2 error that is accepted of it, and the codec, which is else chosen.
+// The relative L2 error that is accepted of a field, and its codec, which is else chosen.
 struct TrajectoryEncoding {
   double accepted_error = 0;
   std::optional<forebay_codec> codec{};
@@ -261,7 +261,7 @@ class Trajectory {
   }
 
   Step begin(std::int64_t step, double time) { return Step(get(), step, time); }
-  // For a trajectory of one field.
+  // The following is for a trajectory of one field.
   template <class Number>
   void put(std::int64_t step, double time, std::span<const Number> values) {
     int fields = 0;

@@ -1,4 +1,4 @@
-/* What the values of a field or of an array are, and how structs grow. */
+/* The types of values of a field or of an array, and how structs grow. */
 #ifndef FOREBAY_TYPES_H
 #define FOREBAY_TYPES_H
 

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Of the library, for example "0.1.0". */
+/* The version of the library, for example "0.1.0". */
 const char* forebay_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-"""What the headers declare, for ctypes. Written by scripts/declarations.py from include/forebay."""
+"""The declarations of the headers, for ctypes, as written by scripts/declarations.py from include/forebay."""
 
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
@@ -108,7 +108,7 @@ class Mesh(Structure):
     ]
 
 
-# Of each library its functions: what they return, and their parameters.
+# The functions of each library: their results and parameters.
 FUNCTIONS = {
     "libforebay": {
         "forebay_options_create": (c_void_p, ()),

@@ -32,7 +32,7 @@ def check(status, kind=TrajectoryError):
 
 
 class Options:
-    """The options of the C interface; for a `with` block. What is None is not set."""
+    """The options of the C interface; for a `with` block. An option that is None is not set."""
 
     def __init__(self, kind=TrajectoryError, **values):
         self._kind = kind

@@ -14,8 +14,8 @@ _SERIES = f"0.{_MINOR}" if _MAJOR == "0" else _MAJOR
 
 
 def _places(name, variable):
-    """What the variable says; where CMake installed it, with the package; in the build tree of a source tree; in the lib of the
-    prefix below which pip installed the package; where the loader looks."""
+    """The places to look at: what the variable says; where CMake installed it, with the package; in the build tree of a
+    source tree; in the lib of the prefix below which pip installed the package; where the loader looks."""
     if variable in os.environ:
         return [os.environ[variable]]
     package = pathlib.Path(__file__).resolve().parent
@@ -31,7 +31,7 @@ def _places(name, variable):
 
 
 def load(name, variable, error):
-    """A library with its functions. What they cannot take is an `error`."""
+    """A library with its functions. An argument that they cannot take is an `error`."""
     tried, file = [], f"{name}.so.{_SERIES}"
     for place in _places(file, variable):
         try:

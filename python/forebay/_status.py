@@ -1,4 +1,4 @@
-"""What a call of the libraries can fail with."""
+"""Errors of the libraries' calls."""
 
 import enum
 

@@ -18,7 +18,7 @@ def _range(kind):
 
 
 _RANGES = {kind: _range(kind) for kind in (c_int, c_int64, c_uint32, c_uint64, c_size_t)}
-# What fits a message.
+# As many bits as fit a message.
 _SHOWN_BITS = 128
 
 

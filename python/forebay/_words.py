@@ -1,4 +1,4 @@
-"""What messages count."""
+"""Numbers and nouns of messages."""
 
 
 def plural(count, of_one):

@@ -8,10 +8,9 @@
         ...
         head = store.read("restart.h5", arrays, mesh="cavity")                          # of the next program
 
-Needs mpi4py, built with the same MPI as the library. All ranks of the team make every call together and in the same
-order, and an error is that of all of them. Plans and checkpoints end with their team, if not before. What each call
-promises is said in forebay/arrays.h.
-"""
+This module needs mpi4py, built with the same MPI as the library. All ranks of the team make every call together and in
+the same order, and an error is that of all of them. Plans and checkpoints end with their team, if not before. The
+header forebay/arrays.h says what each call promises."""
 
 import contextlib
 import ctypes
@@ -41,7 +40,7 @@ __all__ = [
     "Team",
 ]
 
-# Of those that files of arrays have, with the numbers of forebay_type.
+# The types that files of arrays have, with the numbers of forebay_type.
 _NUMBERS = {"u1": 7, "i4": 5, "i8": 6, "u8": 10, "f4": 1, "f8": 2}
 _TYPES = {number: np.dtype(name) for name, number in _NUMBERS.items()}
 
@@ -57,7 +56,7 @@ class Array(typing.NamedTuple):
 
 
 class Head(typing.NamedTuple):
-    """What a checkpoint is of."""
+    """The state that a checkpoint is of."""
 
     step: int
     time: float
@@ -66,7 +65,7 @@ class Head(typing.NamedTuple):
 
 
 class Description(typing.NamedTuple):
-    """What a file holds: how many items on each location; location, name, type and components of each array."""
+    """The content of a file: how many items on each location; location, name, type and components of each array."""
 
     head: Head
     locations: dict
@@ -99,7 +98,7 @@ class _Handle:
         return self._pointer
 
     def close(self):
-        """What it owns ends first, the youngest before the others. All of it ends, whatever fails."""
+        """Ends its own handles first, the youngest before the others. All of it ends, whatever fails."""
         pointer, self._pointer = self._pointer, None
         with contextlib.ExitStack() as ends:
             if pointer is not None:
@@ -141,7 +140,7 @@ class Team(_Handle):
     def plan(self, numbers, items, **request):
         """The way of items to blocks: `numbers` are the global numbers, from 1 on, of this rank's items, and `items` how
         many there are in all. With shared=True several ranks may have an item: the lowest of them writes it, all read
-        it. What else may be asked: least_bytes, rank_step, most_blocks; see forebay/options.h."""
+        it. Other options: least_bytes, rank_step, most_blocks; see forebay/options.h."""
         numbers = self._agreed(lambda: _integers("numbers", numbers, 1))
         return Plan(self, library.forebay_plan_create, numbers, len(numbers), items, request)
 
@@ -158,7 +157,7 @@ class Team(_Handle):
         return Checkpoints(self, directory, method, hints, pool, verify)
 
     def _agreed(self, look):
-        """What `look` gives, unless it raises on any rank: that is then the error of all."""
+        """The result of `look`, unless it raises on any rank: that is then the error of all."""
         found, failure = None, None
         try:
             found = look()
@@ -187,7 +186,7 @@ def _integers(what, values, rank):
 
 
 class Plan(_Handle):
-    """Made by Team.plan() and Team.plan_of_lists(); serves any number of arrays."""
+    """Team.plan() and Team.plan_of_lists() make it; it serves any number of arrays."""
 
     def __init__(self, team, create, numbers, local, items, request):
         self.team = team
@@ -244,7 +243,7 @@ class Plan(_Handle):
 
 
 class Checkpoints(_Handle):
-    """Made by Team.checkpoints()."""
+    """Team.checkpoints() makes it."""
 
     def __init__(self, team, directory, method, hints, pool, verify):
         self.team = team
@@ -291,7 +290,7 @@ class Checkpoints(_Handle):
         return _head(head)
 
     def describe(self, name):
-        """What a file holds."""
+        """The content of a file."""
         head, locations, arrays = library.struct(c.Head), ctypes.c_int(), ctypes.c_int()
         outputs = [ctypes.byref(each) for each in (head, locations, arrays)]
         self.team._call(library.forebay_checkpoints_describe, self.pointer, name, *outputs)
@@ -300,7 +299,7 @@ class Checkpoints(_Handle):
 
     @property
     def recovered(self):
-        """What an earlier program had staged, and what became of it."""
+        """The checkpoints that an earlier program had staged, and what became of them."""
         count, path, carried = ctypes.c_int(), ctypes.c_char_p(), ctypes.c_int()
         check(library.forebay_checkpoints_count_recovered(self.pointer, ctypes.byref(count)))
         found = []
@@ -322,11 +321,11 @@ class Checkpoints(_Handle):
 
 
 class MeshOutput(_Handle):
-    """Made by Checkpoints.mesh_output()."""
+    """Checkpoints.mesh_output() makes it."""
 
     def __init__(self, store, name, points, places, cells, types, lengths, vertices):
         self.team = store.team
-        # What the library uses at every step.
+        # The library uses these at every step.
         self._plans = points, cells
         self._places = places
 

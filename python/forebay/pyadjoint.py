@@ -6,8 +6,8 @@
         for step in tape.timestepper(iter(range(steps))):
             ...
 
-What a schedule, of this package or of checkpoint_schedules, keeps on DISK goes into the trajectory; what it keeps in RAM
-or WORK stays with pyadjoint. Needs the packages pyadjoint-ad and checkpoint-schedules.
+A schedule comes from this package or from checkpoint_schedules. States that it keeps on DISK go into the trajectory;
+those that it keeps in RAM or WORK stay with pyadjoint. The packages pyadjoint-ad and checkpoint-schedules are needed.
 """
 
 import checkpoint_schedules
@@ -33,7 +33,8 @@ _TYPES = {
 
 
 class _Record:
-    """What one time step of the tape keeps, in one or more steps of the trajectory. When nothing refers to it any more
+    """The data that one time step of the tape keeps, in one or more steps of the trajectory. When nothing refers to it
+    any more
     its room is free."""
 
     def __init__(self, keys, free):

@@ -32,7 +32,8 @@ class _Action:
         return dataclasses.astuple(self)
 
     def __eq__(self, other):
-        """Also with actions of checkpoint_schedules, on the right side (theirs compare with nothing)."""
+        """An action compares also with those of checkpoint_schedules, on the right side (theirs compare with
+        nothing)."""
         if type(self).__name__ != type(other).__name__ or not hasattr(other, "args"):
             return NotImplemented
         return [getattr(x, "name", x) for x in self.args] == [getattr(x, "name", x) for x in other.args]
@@ -101,7 +102,7 @@ class _Kind(enum.IntEnum):
     END_REVERSE = 6
 
 
-# In the order of forebay_storage.
+# These have the order of forebay_storage.
 _STORAGE = (StorageType.NONE, StorageType.RAM, StorageType.DISK, StorageType.WORK)
 
 
@@ -155,7 +156,7 @@ class Costs(typing.NamedTuple):
 
 @dataclasses.dataclass
 class Plan:
-    """What plan() answers; iterating over it gives the actions."""
+    """The answer of plan(); iterating over it gives the actions."""
 
     steps: int
     store_all: bool

@@ -80,14 +80,15 @@ def _dtype_of(kind):
 
 
 class StateArray(np.ndarray):
-    """What shows a stored state. DLPack tells nobody that memory must not be written, so what is exported is a copy."""
+    """An array that shows a stored state. DLPack tells nobody that memory must not be written, so what is exported is a
+    copy."""
 
     def __dlpack__(self, **how):
         array = self.view(np.ndarray)
         return (array if array.flags.writeable else array.copy()).__dlpack__(**how)
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
-        """What is computed from a state is an array like any other."""
+        """A result computed from a state is an array like any other."""
         array = array.view(np.ndarray)
         return array[()] if array.ndim == 0 else array
 
@@ -335,7 +336,8 @@ class Trajectory:
             check(getattr(library, "forebay_trajectory_" + name)(self._handle.pointer, *arguments))
 
     def close(self):
-        """What is not kept is gone. Arrays that are left stay valid; the store ends with the last of them."""
+        """Closes the trajectory; one that is not kept is gone. Arrays that are left stay valid; the store ends with the
+        last of them."""
         if self._handle is None or self._handle.closed or self._handle.foreign:
             return
         left_open = self._open_step
@@ -355,7 +357,7 @@ class Trajectory:
     # --- fields ---
 
     def _learn_fields(self):
-        """Those of a trajectory that was kept, with their shapes."""
+        """The fields of a trajectory that was kept, with their shapes."""
         count = ctypes.c_int()
         self._call("count_fields", ctypes.byref(count))
         for number in range(count.value):
@@ -551,7 +553,7 @@ class Trajectory:
 
     @property
     def recovery(self):
-        """What was found in a kept trajectory and could not be taken over; "" if nothing."""
+        """The parts of a kept trajectory that were found and could not be taken over; "" if none."""
         self._look_whose()
         with self._handle.lock:
             return from_text(library.forebay_trajectory_get_recovery(self._handle.pointer))

@@ -12,7 +12,7 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLargestInt = std::numeric_limits<int>::max();
 constexpr std::int64_t kMostEncoders = 1024;
 
-// Of words if there are some, else a number if it has a largest value, else a text.
+// A value is one of the words if there are some, else a number if it has a largest value, else a text.
 struct Key {
   std::string_view name;
   std::string_view user;
@@ -81,7 +81,7 @@ Done check_option(std::string_view name, std::string_view value) {
   }
   if (!key->words.empty()) {
     if (std::find(key->words.begin(), key->words.end(), value) != key->words.end()) return {};
-    // Of two that say the opposite none is guessed.
+    // Where two words say the opposite, none is guessed.
     const std::string near = key->words.size() > 2 ? closest(value, key->words) : "";
     return fail(FOREBAY_E_INVALID, "the option {} cannot be \"{}\"; {}", name, printable(value),
                 near.empty() ? "there are " + listed(key->words) : "did you mean \"" + near + "\"?");

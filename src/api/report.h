@@ -14,7 +14,7 @@ namespace forebay::api {
 int report(const Failure& failure) noexcept;
 int missing(const char* what) noexcept;
 
-// Into memory of the program, with a NUL at its end. How long the text is, whether it fits or not.
+// Copies a text into memory of the program, with a NUL at its end. The result is its length, whether it fits or not.
 std::size_t copy_text(std::string_view text, char* buffer, std::size_t bytes) noexcept;
 
 // Calls and turns whatever comes out into a status: no exception passes. `use` receives the value of a call that has

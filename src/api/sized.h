@@ -12,8 +12,8 @@
 
 namespace forebay::api {
 
-// What is wrong with the size that a struct says it has. One that was never set must not be believed: as much would be
-// read or cleared behind the struct. T is the first version of the struct, too, so far.
+// The mistake in the size that a struct says it has, if any. A size that was never set must not be believed: as much
+// would be read or cleared behind the struct. T is the first version of the struct, too, so far.
 template <class T>
 std::optional<std::string> wrong_size(const T& given, const char* name) {
   if (given.size >= sizeof(T) && given.size - sizeof(T) <= FOREBAY_MOST_GROWTH) return std::nullopt;
@@ -21,8 +21,8 @@ std::optional<std::string> wrong_size(const T& given, const char* name) {
          std::to_string(sizeof(T)) + ": set it to sizeof(" + name + ")";
 }
 
-// What this library does not know of a struct that a newer program gives must be zero, so that nothing that was asked
-// is passed over in silence.
+// Members that this library does not know, of a struct that a newer program gives, must be zero, so that nothing that
+// was asked is passed over in silence.
 template <class T>
 std::optional<std::string> wrong_to_read(const T& given, const char* name) {
   if (auto wrong = wrong_size(given, name)) return wrong;

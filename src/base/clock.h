@@ -1,5 +1,5 @@
-// The one clock. Who needs the time, or waits, asks the clock that it was given: tests give one that they move by hand
-// (base/tests/hand_clock.h), and so never wait for a time to pass.
+// The one clock. Code that needs the time, or waits, asks the clock that it was given: tests give one that they move by
+// hand (base/tests/hand_clock.h), and so never wait for a time to pass.
 #pragma once
 
 #include <poll.h>
@@ -43,7 +43,7 @@ class Clock {
   void sleep(std::chrono::milliseconds time) { poll({}, time); }
 };
 
-// That of this machine.
+// The clock of this machine.
 Clock& real_clock();
 
 }  // namespace forebay

@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-// What kind of failure; also the exit status of the command (docs/exit-codes.md).
+// The kind of a failure; also the exit status of the command (docs/exit-codes.md).
 enum class Code : int {
   failed = 1,     // anything without a kind of its own
   bad_input = 2,  // the command line, the configuration or the case is not usable; nothing was touched

@@ -61,11 +61,11 @@ struct Identity {
 Identity identity_of(const struct stat& status);
 
 // Whether a file still is the one that was `known`. A name that it gets or loses changes its ctime, wherever that name
-// is (of the program's other inputs, or in a copy of the case that `cp -al` made), so where the number of its names is
-// another the ctime is not compared: inode, size and modification time must do. What could hide there is a change of
-// the content that kept the size, was followed by setting the modification time back, and came together with a change
-// of the number of names. No write does that by itself, and tools that set times back (cp -p, rsync, tar) give a file
-// the time of the version that they put there: the same time is the same version. Who forges it may write the file
+// is (of the program's other inputs, or in a copy of the case that `cp -al` made). So where the number of its names is
+// another the ctime is not compared: inode, size and modification time must do. One change of the content could hide
+// there: it kept the size, was followed by setting the modification time back, and came together with a change of the
+// number of names. No write does that by itself, and tools that set times back (cp -p, rsync, tar) give a file the time
+// of the version that they put there: the same time is the same version. A user who forges it may write the file
 // anyway, and could as well do so after the run. A ctime that is 0 is not compared either.
 bool still_is(const struct stat& now, const Identity& known);
 
@@ -98,9 +98,9 @@ Status write_all_at(int fd, std::uint64_t offset, std::span<const std::byte> byt
 // Asks the file system to begin with these bytes now, so that the sync at the end has less to wait for; 0 bytes: all
 // from `offset` on. A hint: a file system that cannot does nothing.
 void begin_writing_back(int fd, std::uint64_t offset, std::uint64_t bytes);
-// A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. Of this
-// user alone; the results that he asked for get 0666, as far as his mask lets. Not synced: for files whose loss with
-// the node does no harm.
+// A reader sees the old content or the new, never a part: temporary name in the same directory, then rename. The file
+// is this user's alone; results that the user asked for get 0666, as far as the mask lets. Not synced: for files whose
+// loss with the node does no harm.
 Status replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 // By a temporary name of the caller's, who then knows what one that was killed has left.
 Status replace_file_through(const std::string& temporary, const std::string& path, std::string_view content,
@@ -109,8 +109,8 @@ Status replace_file_through(const std::string& temporary, const std::string& pat
 // Waits until the names in the directory of `path` are on the disk, where its file system can be told to.
 Status sync_directory_of(const std::string& path);
 
-// Makes `path` (and missing parents) as a directory of this user alone, mode 0700. Refuses a link, another owner, or a
-// mode that lets others in.
+// Makes `path` (and missing parents) as a directory of this user alone, mode 0700. A link, another owner, or a mode
+// that lets others in is refused.
 Status make_private_directory(const std::string& path);
 // Whether `path` is a directory of this user, and no link: what others can have put there is not ours to believe.
 bool is_own_directory(const std::string& path);
@@ -138,13 +138,13 @@ Result<std::vector<DirectoryEntry>> list_directory(int directory, const std::str
 
 // True of a directory, and of a link that leads to one.
 bool leads_to_directory(const std::string& path);
-// The same of an entry that was listed; `path` is the entry's.
+// Asks the same about an entry that was listed; `path` is the entry's.
 bool leads_to_directory(const std::string& path, const DirectoryEntry& entry);
 
 Result<std::string> read_link(const std::string& path);
-// Whatever it is, a link that leads nowhere too.
+// Any kind of entry counts, a link that leads nowhere too.
 bool name_exists(const std::string& path);
-// Of a link its own; nullopt, and errno, where it cannot be told.
+// The status of a path, of a link its own; nullopt, and errno, where it cannot be told.
 std::optional<struct stat> status_of(const std::string& path);
 // Absolute, all links resolved; the path must exist.
 Result<std::string> real_path(const std::string& path);

@@ -15,7 +15,7 @@ std::uint64_t checksum(std::string_view bytes);
 // 16 lower-case hexadecimal digits.
 std::string hex(std::uint64_t value);
 
-// A checksum over pieces. Not copyable; one thread at a time.
+// A checksum over pieces. It cannot be copied, and one thread uses it at a time.
 class Checksum {
  public:
   Checksum();

@@ -17,8 +17,8 @@ namespace forebay {
 // file systems are mounted without locks: nobody is kept out there.
 // `shared`: with others who take it so.
 Result<bool> take_lock(int fd, const std::string& path_for_errors, bool shared = false);
-// The same of a file whose lock is an OwnFile's. A child that was just forked from a process that is gone has its lock
-// until it runs for the first time: where no living process of this node holds the lock this waits, for 5 s at most.
+// Locks a file whose lock is an OwnFile's. A child that was just forked from a process that is gone has its lock until
+// it runs for the first time: where no living process of this node holds the lock this waits, for 5 s at most.
 Result<bool> take_own_lock(int fd, const std::string& path_for_errors, bool shared = false);
 
 // Which living process of this node took the lock of which file, as the kernel tells: asking for the lock itself would

@@ -16,13 +16,13 @@
 
 namespace forebay {
 
-// What one entry of the tables maps at once, where memory lies so: 512 pages of 4 KiB.
+// The bytes that one entry of the page tables maps at once, where memory lies so: 512 pages of 4 KiB.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 class MappedFile {
  public:
   MappedFile() : data_(nullptr, Unmap{}) {}
-  // What is larger than a huge page is aligned as the file is, so that huge pages of the file are mapped as such.
+  // A mapping larger than a huge page is aligned as the file is, so that huge pages of the file are mapped as such.
   // `offset`: a multiple of the page size.
   static Result<MappedFile> of(int file, std::uint64_t offset, std::size_t bytes, int protection,
                                const std::string& path_for_errors) {

@@ -15,7 +15,7 @@
 
 namespace forebay {
 
-// Of the kind that it is made of.
+// A mutex of the kind that it is made of.
 template <class Inner>
 class FOREBAY_ANALYSED(capability("mutex")) Guard {
  public:
@@ -39,7 +39,7 @@ template <class Inner>
 class FOREBAY_ANALYSED(scoped_lockable) Locked {
  public:
   explicit Locked(Guard<Inner>& mutex) FOREBAY_ANALYSED(acquire_capability(mutex)) : mutex_(mutex) { mutex_.lock(); }
-  // One that was taken.
+  // Holds a mutex that was taken already.
   Locked(Guard<Inner>& mutex, std::adopt_lock_t) FOREBAY_ANALYSED(requires_capability(mutex)) : mutex_(mutex) {}
   ~Locked() FOREBAY_ANALYSED(release_capability()) { mutex_.unlock(); }
   Locked(const Locked&) = delete;

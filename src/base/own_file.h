@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-// How many forks lie between this process and the first one that asked: another number means another process.
-// Whoever is to be told from its children asks before it forks.
+// How many forks lie between this process and the first one that asked: another number means another process. A process
+// that is to be told from its children asks before it forks.
 unsigned forks();
 
 // Closed in a child that is forked: it would keep the file's locks, and the room of one that has no name any more, for

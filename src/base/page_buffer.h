@@ -1,5 +1,5 @@
-// Memory that files are read into, from a page boundary on. What malloc gives for large sizes starts 16 bytes after
-// one, and to where no cache line starts the kernel copies half as fast (measured on AMD EPYC with Linux 6.18).
+// Memory that files are read into, from a page boundary on. Memory that malloc gives for large sizes starts 16 bytes
+// after one, and to where no cache line starts the kernel copies half as fast (measured on AMD EPYC with Linux 6.18).
 #pragma once
 
 #include <cstddef>

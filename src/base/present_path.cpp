@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view removed = " (deleted)";
 
-// Of the mount that a descriptor lies on; 0: the kernel does not tell.
+// The number of the mount that a descriptor lies on; 0: the kernel does not tell.
 std::int64_t mount_of(const std::string& descriptor) {
   const std::string told = read_file("/proc/self/fdinfo/" + descriptor, 1 << 16).value_or("");
   constexpr std::string_view key = "mnt_id:";

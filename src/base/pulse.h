@@ -17,7 +17,7 @@ class Pulse {
 
   // In the one that is watched: its calls are told from now on.
   void tell_calls() const;
-  // Of a child that is left alone by itself: its calls are its own.
+  // For a child that is left to itself: its calls are its own and tell nothing of the parent.
   static void tell_no_calls();
   // It is at work.
   static void beat();
@@ -28,7 +28,7 @@ class Pulse {
   // The directory in a pool where it tells of itself.
   static void set_home(std::string_view home);
 
-  // In the one that watches.
+  // State of the process that watches.
   struct Look {
     std::uint64_t changes = 0;  // beats, and calls that began or returned
     bool rests = false, gave_up = false;

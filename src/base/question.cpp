@@ -18,7 +18,7 @@ namespace {
 
 constexpr char end_of_answer = '\x04';
 
-// Whoever reads what this process prints would otherwise wait for the child, too.
+// A reader of what this process prints would otherwise wait for the child, too.
 void close_all_but(std::initializer_list<int> kept) {
   if (const int null = ::open("/dev/null", O_RDWR); null >= 0)
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, standard);
@@ -99,7 +99,7 @@ std::optional<std::string> Question::answer() const {
 
 void Question::leave() {
   if (child_ < 0) return;
-  // One that has answered is about to end, and waits for nothing.
+  // A child that has answered is about to end, and waits for nothing.
   if (!answer()) ::kill(child_, SIGKILL);
   while (::waitpid(child_, nullptr, answer() ? 0 : WNOHANG) < 0 && errno == EINTR) {
   }

@@ -1,5 +1,5 @@
-// What a command needs and the user may have taken away: standard descriptors that are open, a stack, files of any
-// size. Programs that it starts find what the user gave.
+// Things that a command needs and the user may have taken away: open standard descriptors, a stack, files of any size.
+// Programs that it starts find the user's own.
 #pragma once
 
 #include <functional>

@@ -127,7 +127,7 @@ std::string human_bytes(std::uint64_t bytes) {
 
 std::string human_duration(std::chrono::duration<double> duration) {
   const double seconds = duration.count();
-  // What would be rounded to 1000 of a unit is 1 of the next.
+  // A value that would be rounded to 1000 of a unit is 1 of the next.
   if (seconds < 0.9995e-3) return fmt::format("{:.0f} us", seconds * 1e6);
   if (seconds < 0.9995) return fmt::format("{:.3g} ms", seconds * 1e3);
   if (seconds < 59.95) return fmt::format("{:.3g} s", seconds);

@@ -15,8 +15,8 @@
 namespace forebay::files {
 namespace {
 
-// Whether the file is at home. Of a program of several nodes each carries its part, and that of rank 0 gives the file
-// its name; the others keep theirs until then.
+// Whether the file is at home. Each node of a program carries its part, and that of rank 0 gives the file its name; the
+// others keep theirs until then.
 Result<bool> bring_home(const slots::SlotDirectory& directory, int slot, const slots::StagedRecord& record) {
   switch (carry::what_stands(record)) {
     case carry::Standing::same_or_later:

@@ -1,4 +1,4 @@
-// What a checkpoint holds, whether it is whole, and how it differs from another one.
+// Tells the content of a checkpoint, whether it is whole, and how it differs from another one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Inspected {
   bool sidecar_of_another_file = false;
 };
 
-// What its sidecar tells, if that is of this file: a program that was killed may have left it before the file's name.
+// Reads its sidecar, if that is of this file: a program that was killed may have left it before the file's name.
 Status read_sidecar(const std::string& path, Inspected& inspected) {
   inspected.written = carry::provenance_in(read_file(path + ".json").value_or(""));
   if (!inspected.written) return {};

@@ -1,4 +1,4 @@
-// What a file or a directory is, if it is forebay's.
+// Tells the kind of a file or a directory, if it is forebay's.
 #include "files/files.h"
 
 namespace forebay::files {

@@ -12,7 +12,8 @@
 namespace forebay::files {
 namespace {
 
-// Installed beside the command, or in the sources above a build tree. Where it is in neither, reading says so.
+// The program is installed beside the command, or lies in the sources above a build tree. Where it is in neither,
+// reading says so.
 std::string mesh_reader() {
   const auto command = real_path("/proc/self/exe");
   const std::string above{command ? parent_of(parent_of(*command)) : std::string_view()};

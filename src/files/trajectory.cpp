@@ -26,7 +26,7 @@ struct Entry {
   std::optional<kept::Content> content;
 };
 
-// Of the errors and losses of several directories, a loss decides.
+// The outcome over several directories: among errors and losses, a loss decides.
 class Outcome {
  public:
   void note(Code code) {
@@ -56,7 +56,7 @@ std::optional<segment::DecodedHead> head_for(const Part& part, const Stores& sto
   return {};
 }
 
-// All that lie in the directories, each once.
+// The trajectories that lie in the directories, each once.
 Result<std::vector<Entry>> find(const std::vector<std::string>& directories) {
   std::vector<Entry> entries;
   std::set<std::pair<std::string, std::string>> known;
@@ -327,7 +327,7 @@ int trajectory(const cli::TrajectoryOptions& options) {
 }
 
 std::optional<int> inspect_trajectory(const cli::InspectOptions& options) {
-  // Of a store its files may be named, too.
+  // A store may also be named by one of its files.
   std::string directory = options.path;
   const std::string_view name = name_of(directory);
   if (!leads_to_directory(directory) && (name == "store" || name == "segments")) directory = directory_of(directory);

@@ -1,4 +1,4 @@
-// What a call does in a process that can have no more memory.
+// Calls in a process that can have no more memory.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -121,7 +121,7 @@ TEST(Sized, AStructWithoutItsSizeIsRefused) {
   EXPECT_TRUE(wrong_to_read(unset, "known"));
 }
 
-// What the stack happens to hold, and what the members behind the size make of it.
+// The size has whatever the stack happens to hold, and the members behind it follow from that.
 TEST(Sized, ASizeThatNoVersionCanHaveIsNotBelieved) {
   for (const std::size_t size : {sizeof(Known) + FOREBAY_MOST_GROWTH + 1, std::size_t{1} << 32, ~std::size_t{0}}) {
     const Known garbage{size, 5};

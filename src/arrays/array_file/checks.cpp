@@ -7,7 +7,7 @@
 namespace forebay::array_file {
 namespace {
 
-// Of numbers, little endian as they are in the file.
+// The checksum of numbers, little endian as they are in the file.
 class Content {
  public:
   explicit Content(const Description& description) : words_{checksum_of(description)} {}

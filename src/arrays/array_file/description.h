@@ -1,4 +1,4 @@
-// What a file of arrays holds, as a value.
+// The content of a file of arrays, as a value.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ Status same_mesh(const Description& file, const Description& run, const std::str
 // All of it as JSON, and back: from one rank to the others.
 std::string encode(const Description& description);
 Result<Description> decode(std::string_view text);
-// Of all that encode() tells but offsets.
+// The checksum of all that encode() tells but offsets.
 std::uint32_t checksum_of(const Description& description);
 
 }  // namespace forebay::array_file

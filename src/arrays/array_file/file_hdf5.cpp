@@ -169,7 +169,7 @@ Status get_arrays(hid_t file, const std::string& path, Description& description)
 
 Handle open_to_read(const std::string& path) {
   const Handle access = file_access();
-  // Whatever damage makes the library leave open goes with the file.
+  // Objects that the library leaves open because of damage go with the file.
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
 }

@@ -22,7 +22,7 @@ inline constexpr const char* kTypes = "Types";   // on cells: VTK's number of th
 // A grid without data.
 Description describe(std::uint64_t points, std::uint64_t cells, std::uint64_t corners);
 
-// Where an array is in the file. "Offsets" begins with a 0 there, of no cell.
+// The path of an array in the file. "Offsets" begins with a 0 there, of no cell.
 std::string path_of(const std::string& location, const std::string& name);
 inline std::uint64_t leading_items(const std::string& location, const std::string& name) {
   return location == kCells && name == kEnds ? 1 : 0;

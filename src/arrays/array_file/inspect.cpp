@@ -36,11 +36,11 @@ Status each_piece(int file, const std::string& path, const Array& array, Act act
   return each_piece_if(file, path, array, all, act);
 }
 
-// Of a file, as far as its file system tells.
+// The holes of a file, as far as its file system tells.
 class Holes {
  public:
   explicit Holes(int file) : file_(file) {}
-  // Asked from its beginning to its end.
+  // Callers ask from the file's beginning to its end.
   bool any_in(std::uint64_t first, std::uint64_t end) {
     if (next_ <= first) {
       const off_t hole = ::lseek(file_, static_cast<off_t>(first), SEEK_HOLE);

@@ -26,7 +26,7 @@ Result<std::vector<Damage>> verify(const std::string& path, const Description& d
 // beside its arrays. Code::lost names the object that does not.
 Status check_objects(const std::string& path, const Description& description);
 
-// What two files tell of themselves: step, time or mesh.
+// Two files' differing statements about themselves: step, time or mesh.
 struct HeadDifference {
   std::string what, here, there;
 };

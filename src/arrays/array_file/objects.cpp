@@ -14,8 +14,9 @@ Handle properties(hid_t kind) {
   return list;
 }
 
-// Of groups, the file's own too: all links stand in the group's header, whose checksum the library compares before it
-// follows them. The trees that it makes of more than 8 end a program that reads a damaged one (1.10.8).
+// The properties of groups, the file's own too: all links stand in the group's header, whose checksum the library
+// compares before it follows them. The trees that it makes of more than 8 end a program that reads a damaged one
+// (1.10.8).
 Handle properties_of_groups(hid_t kind) {
   constexpr unsigned kMost = 65535;
   Handle list = properties(kind);
@@ -26,7 +27,7 @@ Handle properties_of_groups(hid_t kind) {
 herr_t read_value(hid_t object, const char* name, const H5A_info_t*, void*) {
   const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
   const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  // Whatever somebody has added: what has no size of its own is not ours.
+  // A type without a size of its own is not ours: somebody has added it.
   if (H5Tdetect_class(type.get(), H5T_VLEN) > 0 || H5Tis_variable_str(type.get()) > 0) return 0;
   std::vector<std::byte> value(H5Aget_storage_size(attribute.get()) + H5Tget_size(type.get()));
   return H5Aread(attribute.get(), type.get(), value.data());

@@ -1,6 +1,6 @@
-// What files of arrays are made of: HDF5 objects without times, whose bytes depend on what they are told alone; and how
-// they are found again. Functions that return false or nothing leave the reason with the LibraryErrors that are
-// alive.
+// The objects that files of arrays are made of: HDF5 objects without times, whose bytes depend on what they are told
+// alone; and how they are found again. Functions that return false or nothing leave the reason with the LibraryErrors
+// that are alive.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ Handle file_access();
 // An open file as a new one, in one version of the format whatever the version of the library. It is that very file,
 // also when it was renamed meanwhile; one that was deleted is refused.
 Handle new_content(int fd);
-// What a group will hold, for the room that it needs: how many links, and how long the longest name is.
+// The future content of a group, for the room that it needs: how many links, and how long the longest name is.
 struct Links {
   unsigned count = 0;
   unsigned name_bytes = 0;

@@ -5,7 +5,7 @@
 
 namespace forebay::blocks {
 
-// What the caller asks of blocks. A file system with few servers wants few large blocks, a serial library one.
+// The caller's wishes about blocks. A file system with few servers wants few large blocks, a serial library one.
 struct BlockRequest {
   std::uint64_t least_bytes = std::uint64_t{1} << 20;  // of a block, as far as there are items
   std::uint64_t item_bytes = 8;                        // of the item that this is counted in

@@ -1,6 +1,6 @@
 // Items in no order, put together by where they go before they go there: into buckets of near places, one after the
-// other as the blocks are. What is stored into buckets, and from one bucket to its places, stays in the near caches;
-// going straight to places that follow no order takes twice as long.
+// other as the blocks are. Items stay in the near caches while they are stored into buckets, and from one bucket to
+// their places; going straight to places that follow no order takes twice as long.
 #pragma once
 
 #include <cstddef>

@@ -78,7 +78,7 @@ Status check(const Team& team, const forebay_array& array) {
   return {};
 }
 
-// Of an element where the first one's size leads to, but its own size would lead elsewhere.
+// The error about an element that lies where the first one's size leads to, but whose own size would lead elsewhere.
 Status other_size(int place, std::size_t size, std::size_t first) {
   return error(Code::bad_input,
                fmt::format("the size of element {} of the arrays is {}, that of the first one {}", place, size, first),

@@ -1,4 +1,4 @@
-// What the C interface (forebay/arrays.h) shares: what its handles are, and outcomes as statuses.
+// Shared parts of the C interface (forebay/arrays.h): what its handles are, and outcomes as statuses.
 #pragma once
 
 #include <cstdio>
@@ -76,7 +76,7 @@ int run(MPI_Comm communicator, Call&& call) noexcept {
     return FOREBAY_E_NO_MEMORY;
   }
 }
-// The same of a local call: nobody waits for this rank, and lack of memory becomes a status.
+// Guards a local call in the same way: nobody waits for this rank, and lack of memory becomes a status.
 template <class Call>
 int run_alone(Call&& call) noexcept {
   try {

@@ -37,7 +37,7 @@ Status check_given(const Team& team, const forebay_mesh& mesh) {
   return fits;
 }
 
-// Of a mesh that has all it must have.
+// Converts a mesh that has all it must have.
 MeshToWrite mesh_of(const forebay_mesh& mesh) {
   const std::uint64_t points = mesh.points->value.local_items(), cells = mesh.cells->value.local_items();
   const std::uint64_t corners = sum_of(mesh.lengths, cells);

@@ -5,7 +5,7 @@
 namespace forebay::blocks {
 namespace {
 
-// By their numbers.
+// The types, by their numbers.
 constexpr std::array kCellTypes = {
     CellType{},
     CellType{"vertex", 1},

@@ -13,7 +13,7 @@
 
 namespace forebay::blocks {
 
-// What a checkpoint is of.
+// The state that a checkpoint is of.
 struct Head {
   std::int64_t step = 0;
   double time = 0;
@@ -49,13 +49,13 @@ class Checkpoints {
   Status settle();
   // Staged: takes the room for two such checkpoints before the first.
   Status prepare(std::span<const FieldToWrite> fields);
-  // What an earlier program had staged, and what became of it.
+  // The checkpoints that an earlier program had staged, and what became of them.
   std::vector<Recovered> recovered() const;
   const Team& team() const { return team_; }
   const std::string& directory() const { return directory_; }
   const Options& options() const { return options_; }
 
-  // What a file holds: how many items where, which arrays.
+  // The content of a file: how many items where, which arrays.
   Result<array_file::Description> describe(const std::string& name);
   // Verifies every byte before it hands anything on; refuses what is of another mesh, type or number of components.
   Result<Head> read(const std::string& name, const std::string& mesh, std::span<const FieldToRead> fields);

@@ -11,7 +11,7 @@
 namespace forebay::blocks {
 namespace {
 
-// What the run expects of a file, as far as the file has to fit it.
+// Compares a file with what the run expects, as far as the file has to fit it.
 Status fits(const array_file::Description& file, const std::string& mesh, std::span<const FieldToRead> fields,
             const std::string& path) {
   array_file::Description run;

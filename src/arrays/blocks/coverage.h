@@ -1,4 +1,4 @@
-// What of a block its items cover: every position once, or which are missing and which come twice.
+// How far its items cover a block: every position once, or which are missing and which come twice.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class BlockFile {
     return team_.agree(write_mine(offset, block));
   }
   Status read(std::uint64_t offset, std::span<std::byte> block) { return team_.agree(read_mine(offset, block)); }
-  // What was written is on the disk, as far as the file system tells, when this returns.
+  // The written bytes are on the disk, as far as the file system tells, when this returns.
   Status close() { return team_.agree(close_mine()); }
 
  protected:

@@ -20,7 +20,7 @@ struct Least {
 constexpr std::array kLeast = {Least{"cb_block_size", 1}, Least{"cb_buffer_size", 64}, Least{"cb_nodes", 1},
                                Least{"num_io_nodes", 1},  Least{"striping_factor", 1}, Least{"striping_unit", 1}};
 
-// All hints of the standard. Others are a library's own, and nobody knows all of those.
+// All hints of the standard. Other hints are a library's own, and nobody knows all of those.
 const std::vector<std::string> kStandard = {
     "access_style", "cb_block_size", "cb_buffer_size",  "cb_nodes",      "chunked",
     "chunked_item", "chunked_size",  "filename",        "file_perm",     "io_node_list",

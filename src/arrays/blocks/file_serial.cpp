@@ -62,7 +62,7 @@ class FileThroughRank0 final : public BlockFile {
     MPI_Gather(mine.data(), 2, MPI_UINT64_T, nullptr, 2, MPI_UINT64_T, 0, team_.all());
   }
 
-  // On rank 0: act(rank, offset in the file, bytes) for all pieces of the other ranks.
+  // Rank 0 calls act(rank, offset in the file, bytes) for all pieces of the other ranks.
   template <class Act>
   void each_other(Act act) {
     const Place mine{};

@@ -6,10 +6,10 @@
 
 namespace forebay::blocks {
 
-// On rank 0 those of all ranks, in their order; nothing on the others.
+// The checks of all ranks on rank 0, in the ranks' order; nothing on the others.
 std::vector<array_file::PartCheck> gather(const Team& team, const std::vector<array_file::PartCheck>& mine);
 
-// What rank 0 has, or its error, on every rank.
+// The description or the error of rank 0, on every rank.
 Result<array_file::Description> from_rank_0(const Team& team, const Result<array_file::Description>& mine);
 
 }  // namespace forebay::blocks

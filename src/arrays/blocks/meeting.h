@@ -1,4 +1,4 @@
-// Where the ranks of a node wait for each other.
+// A place for the ranks of a node to wait for each other.
 #pragma once
 
 #include "arrays/blocks/memory.h"

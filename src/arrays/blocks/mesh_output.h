@@ -39,7 +39,7 @@ class MeshOutput {
   Exchange* points_ = nullptr;
   const double* places_ = nullptr;
   Exchange* cells_ = nullptr;
-  // Of this rank's cells, as they stand in the file.
+  // The types of this rank's cells, as they stand in the file.
   std::vector<std::uint8_t> types_;
   std::vector<std::int64_t> ends_, connectivity_;
   Plan corner_plan_;

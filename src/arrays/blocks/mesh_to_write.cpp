@@ -35,7 +35,7 @@ Status check_sizes(const MeshToWrite& mesh, int rank) {
                                             mesh.vertices.size(), too_few ? "fewer" : "more"));
 }
 
-// Of one cell.
+// Checks one cell.
 Status check_cell(std::uint8_t number, std::span<const std::uint64_t> vertices, std::uint64_t points) {
   const CellType* type = cell_type(number);
   if (number == kPolyhedron)

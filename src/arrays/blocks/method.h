@@ -27,16 +27,16 @@ struct Options {
   // For MPI-IO, passed on as they are: striping_factor, striping_unit, cb_buffer_size, ... What the library does not
   // know it ignores; so a name that is nearly one of the standard's is refused.
   std::vector<std::pair<std::string, std::string>> hints;
-  // For `staged`: a directory in the node's own memory or on its own disk.
+  // The pool of `staged`: a directory in the node's own memory or on its own disk.
   std::string pool = "/dev/shm";
-  // Before a file gets its name.
+  // This is done before a file gets its name.
   carry::Verify verify = carry::Verify::written;
 
   // Adds hints as text: "striping_factor=8,cb_nodes=4". `from` is where they were given.
   Status add_hints(std::string_view text, std::string_view from);
-  // What FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS ("striping_factor=8,cb_nodes=4"), FOREBAY_ARRAYS_POOL and
-  // FOREBAY_ARRAYS_VERIFY ("written" or "read-back") say, over what is given. Another variable of the prefix is an
-  // error.
+  // The given options, with those that FOREBAY_ARRAYS_METHOD, FOREBAY_ARRAYS_HINTS ("striping_factor=8,cb_nodes=4"),
+  // FOREBAY_ARRAYS_POOL and FOREBAY_ARRAYS_VERIFY ("written" or "read-back") set instead. Another variable of the
+  // prefix is an error.
   static Result<Options> from_environment(Options given);
 };
 

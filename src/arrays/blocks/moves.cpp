@@ -29,7 +29,7 @@ void fetch(const std::byte* at, std::size_t bytes) {
   for (std::size_t line = 0; line < std::min(bytes, kMostAhead); line += kLine) __builtin_prefetch(at + line);
 }
 
-// What else is done with items that are copied: their sum, or nothing.
+// A visitor of items that are copied: it sums them, or does nothing.
 struct Unseen {
   static constexpr bool kSees = false;
   template <class Size>
@@ -225,7 +225,7 @@ void Moves::each_run(std::size_t peer, const std::byte* block, std::size_t item_
 
 template <class Size, class Seen>
 void copy_run(Size size, const Run& run, const std::byte* items, std::byte* block, Seen& seen) {
-  // What is seen as well is read once: piece by piece.
+  // Items that are also seen are read only once: piece by piece.
   const std::size_t most = Seen::kSees ? std::max<std::size_t>(1, kMostSeen / size.value()) : run.count;
   for (std::size_t done = 0; done < run.count; done += most) {
     const std::size_t count = std::min(most, run.count - done), to = run.to + done;

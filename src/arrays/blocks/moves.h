@@ -59,14 +59,14 @@ class Moves {
   void count_as_messages();
   Moves messages_without(std::span<const std::vector<std::uint32_t>> dropped) const;
 
-  // block[to] = items[from], and back. Of places, `items` are those of the section.
+  // block[to] = items[from], and back. Where places are given, `items` are those of the section.
   void put(std::size_t peer, const std::byte* items, std::byte* block, std::size_t item_bytes,
            Summing summing = {}) const;
   void get(std::size_t peer, const std::byte* block, std::byte* items, std::size_t item_bytes) const;
-  // Fills a whole block with places of several peers, none of which was left out. Those of each peer rise by stretches:
-  // those below `end` come first, then those of the next `stretch` and so on, in any order within. Each stretch is put
-  // together in a near cache and stored at once, so that lines of the block are stored once, not fetched by every peer;
-  // where it is larger than that, it is put() after all.
+  // Fills a whole block with places of several peers, none of which was left out. Each peer's places rise by stretches:
+  // places below `end` come first, then those of the next `stretch` and so on, in any order within. Each stretch is put
+  // together in a near cache and stored at once. So lines of the block are stored once, not fetched by every peer.
+  // Where a stretch is larger than the cache, it is put() after all.
   struct Source {
     std::size_t peer = 0;
     const std::byte* items = nullptr;

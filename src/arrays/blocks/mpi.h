@@ -19,7 +19,7 @@
 
 namespace forebay::blocks {
 
-// What a call returned, as a Status: "cannot write /x/y (MPI: no space left)".
+// The result of a call as a Status: "cannot write /x/y (MPI: no space left)".
 Status mpi_status(int returned, std::string_view what, std::string_view path = {}, std::string_view advice = {});
 
 // An error where the program runs with an MPI of another family than this library was built with: their handles differ,

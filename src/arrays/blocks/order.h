@@ -12,7 +12,7 @@ namespace forebay::blocks {
 // A number as the program knows it: those of Python and Fortran have a sign, and -3 comes here as 2^64 - 3.
 std::string as_given(std::uint64_t number);
 
-// What one look at the numbers tells.
+// The facts that one look at the numbers tells.
 struct Survey {
   std::uint64_t runs = 0;  // of numbers that follow each other
   bool rising = true;
@@ -31,7 +31,7 @@ class Order {
   std::size_t size() const { return words_.size(); }
   std::uint64_t item(std::size_t k) const { return words_[k] >> position_bits_; }  // the number - 1
   std::uint32_t position(std::size_t k) const { return static_cast<std::uint32_t>(words_[k] & position_mask_); }
-  // Of the run that begins there; it ends with its block.
+  // The length of the run that begins there; it ends with its block.
   std::uint32_t count(std::size_t k, std::uint64_t block_end) const;
   // The first place from `from` on that lies behind the block that ends before `block_end`.
   std::size_t end_of_block(std::size_t from, std::uint64_t block_end) const;

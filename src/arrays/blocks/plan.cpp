@@ -88,7 +88,7 @@ struct Counts {
   }
 };
 
-// What the owner of a block must know of the moves of others into it. `peak`: of memory, on the way.
+// The moves of others into a block, as its owner must know them. `peak`: of memory, on the way.
 Moves incoming_moves(const Team& team, const Moves& outgoing, std::uint64_t& peak) {
   const std::size_t ranks = index(team.ranks());
   std::vector<int> out(ranks);

@@ -13,7 +13,7 @@
 
 namespace forebay::blocks {
 
-// What several ranks holding the same global number means.
+// The meaning of several ranks holding the same global number.
 enum class Shared {
   refused,  // an error that names the number and its ranks
   once,     // ghosts and interfaces: the lowest rank's item is written, all of them are read
@@ -58,9 +58,9 @@ class Plan {
   // Items that the ranks of a node have sorted are stored by the owner of their block, who stores to each of its lines
   // once; else each rank stores its own.
   bool owner_stores() const { return owner_stores_; }
-  // Where the part of the sorted items begins that a route to the block of a rank counts from.
+  // The begin of the part of the sorted items that a route to the block of a rank counts from.
   std::uint64_t sorted_before(int rank) const;
-  // To the blocks without the items that another rank writes; from the blocks, all.
+  // The route for writing leaves out items that another rank writes; the one for reading has all.
   const Route& writing() const { return *writing_; }
   const Route& reading() const { return *reading_; }
   const PlanReport& report() const { return report_; }

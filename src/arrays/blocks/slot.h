@@ -8,7 +8,7 @@
 
 namespace forebay::blocks {
 
-// Mapped by every rank of the node. Room is taken before anything is stored, so that a full pool is an error and no
+// Every rank of the node maps it. Room is taken before anything is stored, so that a full pool is an error and no
 // signal.
 class Slot {
  public:

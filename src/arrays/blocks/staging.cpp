@@ -71,7 +71,7 @@ Status Staging::resume(int slot) {
       standing = carry::what_stands(*record);
     }
   }
-  // What another version has staged, that version can carry.
+  // A checkpoint that another version has staged, that version can carry.
   const bool other_version = unreadable && record.error().code == Code::conflict;
   if (auto ok = team_.agree(other_version ? Status(forward(record)) : Status{}); !ok) return ok;
   std::vector<std::array<std::uint64_t, 2>> all(index(team_.nodes()));
@@ -157,7 +157,7 @@ Status Staging::try_again(int slot, std::shared_future<Status> before) {
 // On leaders. A node that fails will never tell the one that waits for it, so they meet before that one waits.
 Status Staging::carried(int slot) {
   Carrying& carrying = carrying_[index(slot)];
-  // Of a checkpoint that a program on fewer nodes has left, this one may have nothing.
+  // A program on fewer nodes may have left this node no part of its checkpoint.
   const bool mine_to_carry = carrying.done.valid() || name_exists(directory_.record(slot));
   Status mine = mine_to_carry ? try_again(slot) : Status{};
   carrying.background->no_more_tries.request_stop();  // somebody waits for it now
@@ -176,7 +176,8 @@ Status Staging::settle(int slot) {
   if (!taken_[index(slot)]) return {};
   Status done = settle_once(slot);
   if (done || is_lost(done)) return done;
-  // That may have failed long ago. What waits for it in the other slot fails with it, and will be begun anew, too.
+  // That may have failed long ago. A checkpoint that waits for it in the other slot fails with it, and will be begun
+  // anew, too.
   const int other = (slot + 1) % kSlots;
   const Carrying waiting = std::exchange(carrying_[index(other)], {});
   waiting.background->stop = true;

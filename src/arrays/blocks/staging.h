@@ -17,7 +17,7 @@ using slots::kSlots;
 using slots::SlotDirectory;
 using slots::StagedRecord;
 
-// What an earlier program left in the pool.
+// A checkpoint that an earlier program left in the pool.
 struct Recovered {
   std::string path;
   bool carried = false;  // false: a node's part of it is gone, or somebody has written a newer file of that name since
@@ -25,7 +25,7 @@ struct Recovered {
 
 class Staging {
  public:
-  // Collective, as is everything but data(). Carries whole checkpoints that a program which was killed left behind.
+  // Collective, as is everything but data(). Whole checkpoints that a killed program left behind are carried.
   static Result<std::unique_ptr<Staging>> open(const Team& team, const std::string& pool, const std::string& target);
   // Waits as settle() does.
   ~Staging();
@@ -44,8 +44,8 @@ class Staging {
   std::byte* image() { return slots_[index(next_)].data(); }
   // The image is whole: from here on the checkpoint survives the program, and is carried in the background.
   Status commit(StagedRecord record);
-  // Waits until everything is carried. What cannot be carried remains in the pool, and is tried again in the
-  // background, at the next call, at the end, and by the next program. Code::lost once for a checkpoint of which an
+  // Waits until everything is carried. A checkpoint that cannot be carried remains in the pool, and is tried again in
+  // the background, at the next call, at the end, and by the next program. Code::lost once for a checkpoint of which an
   // image has changed since it was staged: it is given up, and its slot is free.
   Status settle();
 
@@ -54,8 +54,8 @@ class Staging {
   Status settle_all();
   Status settle(int slot);
   Status settle_once(int slot);
-  // Hands on what settle() of a slot has returned. What nobody carries then, the background tries again: also after a
-  // success, which may have stopped the newer one.
+  // Hands on what settle() of a slot has returned. A checkpoint that nobody carries then, the background tries again:
+  // also after a success, which may have stopped the newer one.
   Status or_go_on(Status settled);
   Status resume();
   // A checkpoint gets its name only after the one before: they may have the same.

@@ -52,7 +52,7 @@ class Team {
   std::vector<std::vector<int>> members_;
 };
 
-// Of each of some numbers, what the ranks of this node before this one have, and what all of them have. Collective over
+// Two sums for each of some numbers: over the ranks of this node before this one, and over all of them. Collective over
 // the node.
 struct NodeSums {
   NodeSums(const Team& team, const std::vector<std::uint64_t>& mine);

@@ -58,7 +58,7 @@ bool fits(const StagedRecord& record, const array_file::Description& description
   });
 }
 
-// What an image is found to hold.
+// The checksums that an image is found to have.
 struct Sums {
   Checks checks;                     // for the file
   std::vector<slots::ItemSum> sums;  // for the record, of each array

@@ -15,13 +15,14 @@ namespace forebay::carry {
 
 // The work of one node for one checkpoint. Idempotent: after a crash it is done again from the beginning. The node with
 // rank 0 also writes what the file has besides its arrays, waits for the others, and gives the file its name. An image
-// that has changed since it was staged is Code::lost, and gets no file. `stop` ends the waiting, not the carrying.
-// Others tell it when their part is on the disk, and do nothing more when they have told. It forgets what they told
-// before it gives the name; one that is called just then tells again, in vain, and removes that (slots::clear_away)
-// when it finds the file under its name.
+// that has changed since it was staged is Code::lost, and gets no file. `stop` ends the waiting, not the carrying. The
+// other nodes tell it when their part is on the disk, and do nothing more when they have told. It forgets what they
+// told before it gives the name; one that is called just then tells again, in vain, and removes that
+// (slots::clear_away) when it finds the file under its name.
 Status carry_image(const slots::StagedRecord& record, const std::string& image, const std::atomic<bool>& stop);
 
-// What a file that array_file::lay_out() has made holds besides its arrays and their checksums, for a record of it.
+// The stretches of a file that array_file::lay_out() has made, besides its arrays and their checksums, for a record of
+// it.
 Result<std::vector<slots::Stretch>> layout_of(int file, const std::string& path_for_errors,
                                               const array_file::Description& description);
 
@@ -35,7 +36,7 @@ struct Background {
 // where the node with rank 0 has forgotten what others told: they would have to carry their parts again.
 Status carry_until_done(const slots::StagedRecord& record, const std::string& image, Background& background);
 
-// What stands under the name of a record's file.
+// The kind of file that stands under the name of a record's file.
 enum class Standing {
   older,          // nothing, or what this one is to replace
   same_or_later,  // this one, or one that its program staged later: the record has served

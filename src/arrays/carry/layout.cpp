@@ -34,7 +34,7 @@ Result<std::vector<slots::Stretch>> layout_of(int file, const std::string& path_
       std::string between(first - end, '\0');
       if (auto ok = array_file::read_at(file, end, std::as_writable_bytes(std::span(between)), path_for_errors); !ok)
         return forward(ok);
-      // What follows comes later, and leaves a hole: a megabyte of zeros before an aligned array need not travel.
+      // The following bytes come later, and leave a hole: a megabyte of zeros before an aligned array need not travel.
       if (bytes > 0) between.resize(between.find_last_not_of('\0') + 1);
       if (!between.empty()) layout.push_back({end, std::move(between)});
     }

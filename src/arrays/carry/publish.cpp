@@ -12,8 +12,8 @@
 namespace forebay::carry {
 namespace {
 
-// What stood beside the file that stays. Where it cannot be given back, the one that is there tells by its checksum
-// that it is of another file.
+// Restores the sidecar of the file that stays. Where it cannot be given back, the one that is there tells by its
+// checksum that it is of another file.
 void give_back(const Result<std::string>& before, const std::string& sidecar, const std::string& temporary) {
   if (before) {
     (void)replace_file_through(temporary, sidecar, *before, 0666);

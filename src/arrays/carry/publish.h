@@ -17,9 +17,9 @@ enum class Verify {
 };
 
 // Writes the checksums into `temporary`, which is open for writing as `file`, waits for the disk, and renames it to
-// `path`: what stood there before is replaced by a whole file, or stays, and so does its sidecar. One that is killed
-// between the two names leaves the new sidecar beside the old file; it does not fit that (Provenance::content). Needs
-// no MPI.
+// `path`: what stood there before is replaced by a whole file, or stays, and so does its sidecar. A process that is
+// killed between the two names leaves the new sidecar beside the old file; it does not fit that (Provenance::content).
+// This needs no MPI.
 Status publish(int file, const std::string& temporary, const std::string& path,
                const array_file::Description& description, const Checks& checks, Sidecar& sidecar, Verify verify);
 

@@ -19,8 +19,8 @@ class Series {
   bool has(const std::string& name) const;
   // A file of the same name is written again.
   void add(const std::string& name, double time);
-  // What is in the directory of the list now: steps of this output that are there without, since their program was
-  // killed before it could name them, come to it; those that are gone leave it.
+  // Looks into the list's directory. Steps of this output that are there but not listed, since their program was killed
+  // before it could name them, come to the list; steps that are gone leave it.
   Status look_into(const std::string& directory, const std::string& output);
   Status write(const std::string& path) const;
   friend bool operator==(const Series&, const Series&) = default;

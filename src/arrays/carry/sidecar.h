@@ -11,12 +11,12 @@
 namespace forebay::carry {
 
 std::string sidecar_of(int ranks, std::string_view method);
-// Of a staged checkpoint it also tells which one it is.
+// The sidecar of a staged checkpoint also tells which one it is.
 std::string sidecar_of(int ranks, const slots::StagedRecord& record);
 // Which checkpoint of the record's program a sidecar belongs to; none where it is another program's.
 std::optional<std::uint64_t> sequence_in(const std::string& sidecar, const slots::StagedRecord& record);
 
-// What a sidecar tells.
+// The content of a sidecar.
 struct Provenance {
   std::string host, date, method;
   int ranks = 0;

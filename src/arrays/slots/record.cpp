@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 namespace forebay::slots {
-// Members whose JSON is their value. The others are put in and taken out by hand.
+// Members whose JSON is their value. The other members are put in and taken out by hand.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StagedRecord, id, session, sequence, committed, boot, node, nodes, sidecar,
                                    description, sums)
 namespace {

@@ -40,7 +40,8 @@ struct StagedRecord {
 
   // Where the file grows until it is whole, in the same directory.
   std::string temporary() const;
-  // What a node tells the one with rank 0 when its part is carried, and any node the others when its part is lost.
+  // The message of a node to the one with rank 0 when its part is carried, and of any node to the others when its part
+  // is lost.
   std::string part(int of_node) const;
   // Where it stands until it is whole; always the same, so that whoever was killed there leaves nothing for long.
   std::string unfinished_part(int of_node) const { return part(of_node) + ".new"; }

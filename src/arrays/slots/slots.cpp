@@ -43,7 +43,8 @@ Status SlotDirectory::lock() {
     return errno_error("cannot stage checkpoints in", pool,
                        "give a directory of the node that exists (the option pool)");
   }
-  // Whoever only asks whether somebody has it holds it for an instant, and whoever ends removes it with the directory.
+  // A process that only asks whether somebody has it holds it for an instant, and one that ends removes it with the
+  // directory.
   constexpr int kTries = 20;
   for (int tries = kTries; tries > 0; --tries) {
     const auto made = make_private_directory(path_);

@@ -24,7 +24,7 @@ class SlotDirectory {
  public:
   SlotDirectory() = default;
   explicit SlotDirectory(std::string path) : path_(std::move(path)) {}
-  // Of a group of ranks of this node that writes files in `target`.
+  // The directory of a group of ranks of this node that writes files in `target`.
   static SlotDirectory of(const std::string& pool, const std::string& target, int group);
 
   const std::string& path() const { return path_; }
@@ -47,15 +47,15 @@ class SlotDirectory {
     int slot;
     Result<StagedRecord> record;  // or what is wrong with it
   };
-  // What is whole and not yet carried, in the order in which it was written.
+  // Checkpoints that are whole and not yet carried, in the order in which they were written.
   std::vector<Committed> committed() const;
   // The record has served.
   void forget(int slot) const;
   // The same, and what this node has left beside the record's file goes, too (clear_away). Also where read() refuses
   // it.
   void give_up(int slot) const;
-  // Gives the memory of images back to the node, but for those that have a record: they are not carried yet.
-  // Answers with how many there were. Where none has one, the directory goes, too, and lock() must be called again.
+  // Gives the memory of images back to the node, but for those that have a record: they are not carried yet. The result
+  // is how many there were. Where none has one, the directory goes, too, and lock() must be called again.
   int remove_carried() const;
 
  private:
@@ -65,7 +65,7 @@ class SlotDirectory {
   OwnFile lock_;
 };
 
-// Of this user, in these pools, each once.
+// The directories of this user, in these pools, each once.
 std::vector<SlotDirectory> find(const std::vector<std::string>& pools);
 
 }  // namespace forebay::slots

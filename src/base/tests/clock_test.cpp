@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Whoever waits for `done`, in a thread of its own.
+// A thread of its own that waits for `done`.
 class Waiter {
  public:
   Waiter(Clock& clock, Clock::time_point until)

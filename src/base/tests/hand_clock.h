@@ -51,12 +51,12 @@ class HandClock final : public Clock {
     lock.lock();
     changed_.wait(lock, [this] { return count_due() == 0; });
   }
-  // Until so many threads wait for a later time.
+  // Returns when so many threads wait for a later time.
   void await_waiting(std::size_t count = 1) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return waiting_.size() - count_due() >= count; });
   }
-  // For when the first of those waits.
+  // The time for which the first of those waits.
   time_point next() {
     const std::lock_guard lock(mutex_);
     time_point first = time_point::max();
@@ -65,7 +65,7 @@ class HandClock final : public Clock {
   }
   duration since_start() { return now() - start; }
 
-  // Called when somebody polls or sleeps, before time passes.
+  // This is called when somebody polls or sleeps, before time passes.
   std::function<void()> while_asleep;
 
  private:

@@ -131,7 +131,7 @@ Description write_small(const std::string& path, Form form) {
   return description;
 }
 
-// As `forebay inspect` looks.
+// Looks as `forebay inspect` does.
 bool is_called_good(const std::string& path) {
   const auto description = describe(path);
   if (!description || !check_objects(path, *description)) return false;

@@ -1,4 +1,4 @@
-// All that a file tells who reads it by the HDF5 library alone: to judge what our own reader accepts.
+// A reader of files by the HDF5 library alone: it judges what our own reader accepts.
 #pragma once
 
 #include <map>

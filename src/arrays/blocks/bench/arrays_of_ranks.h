@@ -1,4 +1,4 @@
-// What the benchmarks of scattered arrays are told alike: how the numbers lie on ranks, how often, and where files go.
+// Arguments that all benchmarks of scattered arrays take: how the numbers lie on ranks, how often, and where files go.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// What redistribution, plan and checkpoints cost, against a copy of the same bytes. Run by mpirun; rank 0 prints JSON.
+// The cost of redistribution, plan and checkpoints, against a copy of the same bytes. Run by mpirun; rank 0 prints
+// JSON.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,8 +34,8 @@ Options options_for(const std::string& method, const Settings& settings) {
   return options;
 }
 
-// What the images take, touched and given back. The peers write over the memory of their last file; what has lain idle
-// a virtual machine gets anew from its host, at a fiftieth of the rate, by chance.
+// Touches as much memory as the images take, and gives it back. The peers write over the memory of their last file.
+// Memory that has lain idle a virtual machine gets anew from its host, at a fiftieth of the rate, by chance.
 void have_memory_at_hand(const Settings& settings, int ranks) {
   const std::uint64_t bytes = kSlots * settings.items * sizeof(double) / static_cast<std::uint64_t>(ranks);
   const auto memory = segment::memory_of_process();

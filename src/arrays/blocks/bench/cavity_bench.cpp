@@ -29,7 +29,7 @@ struct Settings {
   std::string pool = "/dev/shm";
 };
 
-// What one rank has of the cavity: its cells, the points they stand on, and values for the checkpoints.
+// One rank's part of the cavity: its cells, the points they stand on, and values for the checkpoints.
 class Cavity {
  public:
   Cavity(const Team& team, const Settings& settings)
@@ -144,7 +144,7 @@ nlohmann::json measured(const Team& team, const Settings& settings) {
   write("checkpoint 2", "cavity-2.h5", cavity.pressure_and_velocity());
   const auto output = need(MeshOutput::make(*store, "cavity", cavity.mesh()));
   const auto fields = cavity.pressure();
-  // For each cell four corners, the end of their list and its shape.
+  // Each cell has four corners, the end of their list and its shape.
   const std::uint64_t mesh_bytes = cavity.refinement().counts().points * 3 * sizeof(double) +
                                    cavity.refinement().counts().cells * (5 * sizeof(std::int64_t) + 1);
   measure(

@@ -30,7 +30,8 @@ int ranks_of_all() {
   return ranks;
 }
 
-// What a code keeps from one array to the next: counts for MPI_Alltoallv, and where each received item belongs.
+// The plan that a code keeps from one array to the next: counts for MPI_Alltoallv, and where each received item
+// belongs.
 class Redistribution {
  public:
   Redistribution(const std::vector<std::uint64_t>& numbers, std::uint64_t items) : ranks_(ranks_of_all()) {

@@ -42,7 +42,7 @@ class Carry : public testing::Test {
     record_.committed = std::numeric_limits<std::int64_t>::max();
     record_.sidecar = sidecar_of(1, record_);
     record_.description = array_file::encode(description);
-    // In two stretches, the second one first in the image.
+    // The array lies in two stretches, the second one first in the image.
     const std::uint64_t half = image.size() / 2;
     record_.extents = {{0, half, half, 0}, {0, 0, half, half}};
     sum_up(image);
@@ -106,7 +106,7 @@ TEST_F(Carry, AFileThatKeepsItsNameKeepsItsSidecar) {
   EXPECT_EQ(sequence_in(sidecar(), record_), record_.sequence);
 }
 
-// Of a file system that keeps other bytes than it was given.
+// This file system keeps other bytes than it was given.
 TEST_F(Carry, WhatIsReadBackDifferentGetsNoName) {
   ASSERT_TRUE(carried());
   auto description = *array_file::describe(record_.path);
@@ -146,7 +146,7 @@ TEST_F(Carry, ASidecarTellsWhetherItIsOfTheFileBesideIt) {
   ++record_.sequence;
   ASSERT_TRUE(carried());
   EXPECT_EQ(provenance_in(sidecar())->content, content_of());
-  // As if it had been killed between the two names.
+  // The files are as if it had been killed between the two names.
   ASSERT_TRUE(replace_file(record_.path, older));
   EXPECT_NE(provenance_in(sidecar())->content, content_of());
 }
@@ -158,7 +158,7 @@ TEST_F(Carry, AFileKnowsWhatItMayBeReplacedBy) {
   EXPECT_EQ(what_stands(other), Standing::same_or_later);
   other.sequence = 3;
   EXPECT_EQ(what_stands(other), Standing::older);
-  // Of the same program, whatever the clocks say; of another one by them.
+  // Within one program the sequence decides, whatever the clocks say; for another one the clocks do.
   other.committed = 0;
   EXPECT_EQ(what_stands(other), Standing::older);
   other.session = 6;
@@ -217,7 +217,7 @@ TEST_F(Carry, AnImageThatIsNotAsItWasStagedBecomesNoFile) {
     EXPECT_EQ(done.error().path, image_);
     EXPECT_FALSE(name_exists(record_.path));
   }
-  // Of several nodes the one with rank 0 hears of it.
+  // Among several nodes the one with rank 0 hears of it.
   record_.node = 1;
   record_.nodes = 2;
   EXPECT_EQ(carried().error().code, Code::lost);
@@ -312,7 +312,7 @@ TEST_F(Carry, ANodeThatHasToldItsPartDoesNothingMore) {
   ASSERT_TRUE(replace_file(record_.temporary(), ""));  // where it would be seen
   ASSERT_TRUE(carried());
   EXPECT_EQ(read_file(record_.temporary()), "");
-  // What it told was damaged, or has been heard.
+  // Its message was damaged, or has been heard.
   for (const char* const told : {"", "a b c d\ncarried\n"}) {
     ASSERT_TRUE(replace_file(record_.part(1), told));
     ASSERT_TRUE(replace_file(record_.temporary(), ""));
@@ -331,7 +331,7 @@ TEST_F(Carry, ANodeBeginsNoFileThatHasItsName) {
   EXPECT_FALSE(name_exists(record_.part(1)));
 }
 
-// What the others told is forgotten then, and none of them would tell it once more.
+// The others' messages are forgotten then, and no node would tell its own once more.
 TEST_F(Carry, NorDoesTheNodeWithRank0ThatFailedBehindTheName) {
   record_.nodes = 2;
   ASSERT_TRUE(replace_file(record_.part(1), "carried\n"));
