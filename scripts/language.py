@@ -70,14 +70,14 @@ VERB = re.compile(
         " gathers gets gives goes happens has helps ignores includes inserts is joins keeps knows leaves lets makes means merges needs"
         " never opens overwrites parses prepares prints proves provides publishes puts raises receives refuses releases remembers"
         " removes renames repeats replaces requires resolves returns reuses says sees selects sends shows starts stops stores submits"
-        " takes tells throws touches translates tries unlocks unmaps validates verifies yields"
+        " takes tells throws touches translates tries unlocks unmaps validates verifies waits yields"
     )
     + "|"
     + any_of(
         "answers blocks builds calls checks closes commits copies counts covers cuts drops ends exchanges fails fills follows grows holds"
         " launches lays lists loads locks looks maps marks matches measures moves names notes orders passes picks places plans posts"
         " ranks reads records reports resets restores runs searches sets skips sorts spills splits syncs tests turns updates uses"
-        " visits waits wakes walks warns watches works writes"
+        " visits wakes walks warns watches works writes"
     )
     + " (?:the|a|an|it|its|them|their|all|any|each|every|no|nothing|what|whatever|whether|only|this|these|when|where|until|with|how)\\b"
 )
