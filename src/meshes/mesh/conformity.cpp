@@ -173,7 +173,7 @@ class Boundary {
     return middle;
   }
 
-  // Of edges that leave one point. They are sorted by how far they go in some direction that no mesh prefers: those
+  // Takes edges that leave one point. They are sorted by how far they go in some direction that no mesh prefers: those
   // that lie on each other are neighbours then.
   void add_hanging(std::span<const std::array<std::uint32_t, 2>> edges, std::vector<std::uint32_t>& ends) const {
     constexpr Point kDirection{0.2672612419124244, 0.5345224838248488, 0.8017837257372732};
@@ -202,7 +202,7 @@ class Boundary {
   std::vector<Outer> faces_;
 };
 
-// "" where there is one.
+// The result is "" where there is one.
 std::string bodies(const Mesh& mesh, const Topology& topology) {
   Sets sets(mesh.cells());
   for (const Topology::Face& face : topology.faces)

@@ -8,8 +8,8 @@ namespace forebay::mesh {
 
 constexpr int kHilbertBits = 21;  // of each coordinate; three make an index of 63
 
-// How far along the curve a cube of the finest grid lies. Each coordinate below 2^kHilbertBits.
-// J. Skilling, Programming the Hilbert curve, doi:10.1063/1.1751381.
+// The position along the curve of a cube of the finest grid. Each coordinate is below 2^kHilbertBits. J. Skilling,
+// Programming the Hilbert curve, doi:10.1063/1.1751381.
 constexpr std::uint64_t hilbert_index(std::array<std::uint32_t, 3> x) {
   for (std::uint32_t bit = 1U << (kHilbertBits - 1); bit > 1; bit >>= 1) {
     const std::uint32_t below = bit - 1;

@@ -10,11 +10,11 @@
 
 namespace forebay::mesh {
 
-// Of some points of a mesh. They lie in a grid of cubes, at least twice as wide as the tolerance.
+// Neighbours among some points of a mesh. They lie in a grid of cubes, at least twice as wide as the tolerance.
 class Nearby {
  public:
   Nearby(std::span<const Point> points, std::span<const std::uint32_t> of, double tolerance);
-  // Those that lie no further away than the tolerance, ascending.
+  // The points that lie no further away than the tolerance, ascending.
   std::vector<std::uint32_t> find(const Point& place) const;
 
  private:
@@ -27,7 +27,7 @@ class Nearby {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> cubes_;  // each point's, sorted
 };
 
-// Numbers that are one. Of those, the lowest stands for all.
+// Numbers that are one. The lowest of them stands for all.
 class Sets {
  public:
   explicit Sets(std::size_t numbers);

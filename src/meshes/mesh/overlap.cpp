@@ -73,7 +73,7 @@ std::vector<Flat> flat(const Polygon& polygon, const Point& from, std::size_t dr
   return corners;
 }
 
-// What of a polygon lies to the left of a line.
+// The part of a polygon that lies to the left of a line.
 std::vector<Flat> cut(const std::vector<Flat>& corners, const Flat& from, const Flat& to) {
   const auto side = [&](const Flat& p) {
     return (to[0] - from[0]) * (p[1] - from[1]) - (to[1] - from[1]) * (p[0] - from[0]);

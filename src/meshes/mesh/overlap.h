@@ -16,8 +16,8 @@ struct Polygon {
   unsigned count = 0;
 };
 
-// Of each pair of faces that look in opposite directions, lie in one plane and share a part of it, the smaller one, or
-// the later one of two that are as large. Each once, the lowest first; some thousand at most.
+// The smaller one of each pair of faces that look in opposite directions, lie in one plane and share a part of it, or
+// the later one of two that are as large. Each comes once, the lowest first; some thousand at most.
 struct Overlaps {
   std::vector<std::uint32_t> faces;
   bool all = true;  // there are no others

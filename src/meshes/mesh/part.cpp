@@ -10,7 +10,7 @@ namespace {
 
 using Index = std::uint32_t;
 
-// What the part holds of the coarse mesh, and the part's first index of what lies on it.
+// The entities of the coarse mesh that the part holds, and the part's first index of the points that lie on each.
 struct Content {
   std::vector<Index> points, edges, faces, cells;  // the coarse entities, ascending
   std::vector<Index> point_at, points_of_edge, points_of_face, faces_of_face,

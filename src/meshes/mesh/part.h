@@ -28,8 +28,8 @@ struct Part {
   Array<std::uint64_t> point_numbers;  // global; a point on the border of two parts belongs to both, with equal bits
   Elements cells;
   Elements faces;  // with normals out of their first cell
-  // Of each face the cell that its normal leaves and the one that it enters: indices of the part's cells. kNone at the
-  // boundary, and where the cell belongs to another part. Only at a border can the first be kNone.
+  // For each face, the cell that its normal leaves and the one that it enters: indices of the part's cells. kNone at
+  // the boundary, and where the cell belongs to another part. Only at a border can the first be kNone.
   Array<std::uint32_t> sides;
   std::vector<std::uint32_t> coarse_cells, coarse_faces;  // it is made of; ascending
 

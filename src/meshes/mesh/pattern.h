@@ -1,5 +1,5 @@
-// What refinement makes of one cell or face of a shape, whatever its place and size: the points by what they lie on,
-// the smaller cells, the faces between them. Computed once per shape and number of levels.
+// The refinement of one cell or face of a shape, whatever its place and size: the points by what they lie on, the
+// smaller cells, the faces between them. It is computed once per shape and number of levels.
 #pragma once
 
 #include <array>

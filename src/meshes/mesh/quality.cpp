@@ -18,7 +18,7 @@ namespace {
   return 0.5 * (cone(a, b, c) + cone(a, c, d) + cone(a, b, d) + cone(b, c, d));
 }
 
-// The determinant of the directions of three edges, 0 where one has no length. Without a branch, as below.
+// The determinant of the directions of three edges, 0 where one has no length. It has no branch, as below.
 [[gnu::always_inline]] inline double share_of(const Point& a, const Point& b, const Point& c) {
   const double squared = dot(a, a) * dot(b, b) * dot(c, c);
   const double share = determinant(a, b, c) / std::sqrt(squared > 0 ? squared : 1.0);
@@ -64,7 +64,7 @@ void measure_tetrahedra(ManyCells& cells, std::size_t count) {
   }
 }
 
-// Of the first `count` of at most so many cells, each six times its volume. `corner_of(corner, cell)` tells a place.
+// Six times the volume of each of the first `count` cells, of at most so many. `corner_of(corner, cell)` tells a place.
 template <std::size_t most, class CornerOf>
 std::array<double, most> cones_of(const Description& about, std::size_t count, CornerOf corner_of) {
   std::array<double, most> sums{};
@@ -82,7 +82,7 @@ std::array<double, most> cones_of(const Description& about, std::size_t count, C
   return sums;
 }
 
-// Of each the least share of its spikes.
+// The least share of each cell's spikes.
 template <std::size_t most, class CornerOf>
 std::array<double, most> least_shares_of(const Description& about, std::size_t count, CornerOf corner_of) {
   std::array<double, most> least;

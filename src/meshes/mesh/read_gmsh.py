@@ -6,7 +6,7 @@ import re
 
 import numpy
 
-# Of each type of elements: what meshio calls it, and how many corners it has.
+# For each type of elements, its name in meshio, and its number of corners.
 TYPES = {1: ("line", 2), 2: ("triangle", 3), 3: ("quad", 4), 4: ("tetra", 4), 5: ("hexahedron", 8), 6: ("wedge", 6)}
 TYPES |= {7: ("pyramid", 5), 8: ("line3", 3), 9: ("triangle6", 6), 10: ("quad9", 9), 11: ("tetra10", 10)}
 TYPES |= {12: ("hexahedron27", 27), 13: ("wedge18", 18), 14: ("pyramid14", 14), 15: ("vertex", 1)}
@@ -33,7 +33,7 @@ Elements = collections.namedtuple("Elements", "type corners entities groups")
 
 
 class Wrong(Exception):
-    """What is wrong with a file, in words."""
+    """The mistake in a file, in words."""
 
 
 class Text:
@@ -99,7 +99,7 @@ class Binary:
 
 
 class Gmsh:
-    """What a file holds: points, blocks of elements, and pairs of periodic points, as meshio has them."""
+    """The content of a file: points, blocks of elements, and pairs of periodic points, as meshio has them."""
 
     def __init__(self, path):
         with open(path, "rb") as file:
@@ -200,7 +200,7 @@ class Gmsh:
         return section.done()
 
     def head(self, section):
-        """Of a block: the dimension and the tag of its entity, and a number."""
+        """The head of a block: the dimension and the tag of its entity, and a number."""
         one, other, number = (int(each) for each in section.take(3, "i"))
         return (other, one, number) if self.first_of_4 else (one, other, number)
 
@@ -302,7 +302,7 @@ class Gmsh:
             self.links.append((dimension, tag, master, pairs))
         return section.done()
 
-    # --- what meshio would give ---
+    # --- as meshio would give it ---
 
     def number_points(self):
         order = numpy.argsort(self.tags, kind="stable")
@@ -403,7 +403,7 @@ class Groups:
         return self.gmsh.names.get(known, str(known[1]))
 
     def left_out(self):
-        """What the file holds besides, by names for people; once the groups were asked for."""
+        """The file's other content, by names for people; once the groups were asked for."""
         yield from self.gmsh.others
         if self.chosen == GROUPS[1]:
             yield "cell data gmsh:physical (without --groups it is what tells groups)"

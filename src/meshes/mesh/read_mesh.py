@@ -3,10 +3,10 @@
 
     read_mesh.py FILE [ARRAY]      ARRAY: whose values are groups, where that is not one of KNOWN
 
-First a line of JSON that says how much follows, and what of the file is left out; then the arrays as they lie in memory:
-coordinates, the corners of each block of cells, the corners of each group's faces (four each), the cells of each group,
-periodic faces (eight corners each). What cannot be read is told in one line on standard error, with exit status 1.
-"""
+First a line of JSON that says how much follows, and what of the file is left out; then the arrays as they lie in
+memory: coordinates, the corners of each block of cells, the corners of each group's faces (four each), the cells of
+each group, periodic faces (eight corners each). A file that cannot be read is told in one line on standard error, with
+exit status 1."""
 
 import contextlib
 import io
@@ -30,7 +30,7 @@ SHAPES = {"tetra": "tetrahedron", "pyramid": "pyramid", "wedge": "prism", "hexah
 FACES = {"triangle": 3, "quad": 4}
 LOWER = {"vertex", "line"}
 NONE = 0xFFFFFFFF
-# Cell arrays that tell each cell its group: as meshio calls those of its formats, and as Gmsh calls its own in VTK files.
+# Cell arrays that tell each cell its group: as meshio calls those of its formats, and as Gmsh calls its own in VTK.
 KNOWN = ["gmsh:physical", "cell_tags", "medit:ref", "nastran:ref", "netgen:index", "su2:tag", "tetgen:ref", "ugrid:ref"]
 KNOWN += ["avsucd:material", "CellEntityIds"]
 MEMBERS = "group_"  # and a name: an array that is not 0 where a cell is a member, as in our own files
@@ -39,7 +39,7 @@ EXPECTED = "a mesh of tetrahedra, pyramids, prisms or hexahedra in a format that
 ADVICE = "write it as Gmsh .msh, VTU or MED; `gmsh FILE -save -o mesh.msh` turns many formats into the first"
 VOLUME = "mesh the volume, not its surface alone (`gmsh -3`)"
 NOT_READ = "that is not read here"
-# In a case of OpenFOAM, a rank's part of one, its directory constant, and that of a mesh.
+# Files in a case of OpenFOAM, in a rank's part of one, in its directory constant, and in that of a mesh.
 OF_FOAM = ("system/controlDict", "constant/polyMesh", "polyMesh", "owner", "owner.gz", "faces", "faces.gz")
 # How a file begins; what it is; why it is not even tried, if so; and what to do where its cells cannot be had.
 KINDS = [
@@ -72,7 +72,7 @@ class Refused(Exception):
 
 
 def kind_of(path: str):
-    """What a file is, why it is not even tried (None: it is), and what to do where its cells cannot be had."""
+    """The kind of a file, why it is not even tried (None: it is), and what to do where its cells cannot be had."""
     foam = any(os.path.exists(os.path.join(path, name)) for name in OF_FOAM)
     if foam or path.endswith(".foam"):
         return "an OpenFOAM case", NOT_READ, "foamToVTK writes its mesh as VTU"
@@ -113,7 +113,8 @@ def load(path: str):
     import meshio
 
     with contextlib.suppress(ImportError, AttributeError):
-        # In VTK files of version 5.1 meshio 5.0 takes an `int` for 64 bits and knows no `unsigned_char`; in older ones it does.
+        # In VTK files of version 5.1 meshio 5.0 takes an `int` for 64 bits and knows no `unsigned_char`; in older ones
+        # it does.
         from meshio.vtk import _vtk_42, _vtk_51
 
         _vtk_51.vtk_to_numpy_dtype_name.update(_vtk_42.vtk_to_numpy_dtype_name)
@@ -221,7 +222,7 @@ class Groups:
                 yield name[len(MEMBERS) :], member
 
     def left_out(self):
-        """What the file holds besides, by names for people."""
+        """The file's other content, by names for people."""
         taken = {self.array, *self.members, *READ_OTHERWISE}
         for name in sorted(self.mesh.cell_data.keys() - taken):
             yield f"cell data {name}" + (f" (--groups {name} takes it as groups)" if self.is_whole(name) else "")

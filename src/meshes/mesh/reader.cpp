@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What follows the line of JSON, taken piece by piece.
+// The bytes that follow the line of JSON, taken piece by piece.
 class Arrays {
  public:
   explicit Arrays(std::string_view bytes) : rest_(bytes) {}

@@ -21,7 +21,7 @@ struct Coarse {
 // error says what is wrong with the file, or that python3-meshio is missing.
 Result<Coarse> read_mesh(const std::string& path, const std::string& program, const std::string& groups = {});
 
-// What that program writes, as a mesh that is not looked at yet; none where its numbers do not fit each other.
+// The output of that program, as a mesh that is not looked at yet; none where its numbers do not fit each other.
 std::optional<Coarse> parsed(std::string_view bytes);
 
 }  // namespace forebay::mesh

@@ -98,7 +98,7 @@ void number_inside(const Pattern& pattern, const Firsts<Number>& firsts, Number*
 }
 }  // namespace detail
 
-// What number each point of the pattern has in this cell. `to` holds pattern.points.
+// The numbers that the points of the pattern have in this cell. `to` holds pattern.points.
 template <class Number>
 void number_cell(const Refinement& refinement, std::uint32_t cell, const Firsts<Number>& firsts, Number* to) {
   const Pattern& pattern = refinement.pattern(refinement.mesh().shapes[cell]);

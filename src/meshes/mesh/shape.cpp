@@ -49,8 +49,8 @@ constexpr std::array<Child, 4> quadrilateral_children{{{quad, {mean({0}), mean({
 
 // Bey's rule (doi:10.1007/BF02238487): the octahedron that is left between the four corners is cut along the diagonal
 // from the middle of edge 02 to the middle of edge 13. His second and fourth piece of it have negative volume; here
-// their first and third corners are exchanged, which makes it positive and leaves {02, 13} the edges that are cut
-// apart, so every level cuts along the same direction and no more than three kinds of similar cells come about.
+// their first and third corners are exchanged, which makes it positive. The edges that are cut apart stay {02, 13}, so
+// every level cuts along the same direction, and no more than three kinds of similar cells come about.
 constexpr std::array<Child, 8> tetrahedron_children{
     {{Shape::tetrahedron, {mean({0}), mean({0, 1}), mean({0, 2}), mean({0, 3})}},
      {Shape::tetrahedron, {mean({0, 1}), mean({1}), mean({1, 2}), mean({1, 3})}},

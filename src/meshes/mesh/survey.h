@@ -1,4 +1,4 @@
-// What a refined mesh is like, cell by cell: volume, orientation, quality, areas of groups. Looks at every cell.
+// Measures of a refined mesh, cell by cell: volume, orientation, quality, areas of groups. Every cell is looked at.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct Survey {
   std::vector<double> group_areas;               // of each group of faces
 };
 
-// Of what lies in these coarse cells, and on the faces that they own. Surveys of parts add up.
+// The survey of these coarse cells, and of the faces that they own. Surveys of parts add up.
 Survey survey(const Refinement& refinement, std::span<const std::uint32_t> coarse_cells);
 Survey& operator+=(Survey& sum, const Survey& part);
 

@@ -1,4 +1,4 @@
-// What the file of cells holds: all points, cells, and what is known of cells.
+// The content of the file of cells: all points, cells, and what is known of cells.
 #pragma once
 
 #include "meshes/mesh/stream.h"

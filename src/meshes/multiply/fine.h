@@ -48,7 +48,7 @@ class Fine {
   std::vector<CellData> cell_data_;
 };
 
-// What the file of cells has at least, known before anything is refined.
+// The least size of the file of cells, known before anything is refined.
 std::uint64_t least_bytes(const mesh::Mesh& mesh, int levels);
 
 // A name for data that tells a group's members.

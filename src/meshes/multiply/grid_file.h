@@ -31,7 +31,7 @@ class GridFile {
   std::uint64_t bytes() const;  // of all arrays
   std::uint64_t written() const { return written_; }
 
-  // From any thread. Every byte of every array is written once.
+  // Any thread may call this. Every byte of every array is written once.
   Status write(const array_file::Array& array, std::uint64_t first_byte, std::span<const std::byte> bytes);
 
   // Everything is written: the checksums, too; and on the disk.

@@ -1,4 +1,4 @@
-// What a mesh is like on each of its levels: volume, orientation, quality.
+// Measures of a mesh on each of its levels: volume, orientation, quality.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ std::vector<std::span<const std::uint32_t>> jobs_of(const mesh::Refinement& refi
 Result<mesh::Survey> survey_cells(const mesh::Refinement& refinement, std::span<const std::uint32_t> coarse_cells,
                                   int level);
 
-// Those of the levels before the last: of the mesh itself, refined once, ..., refined `levels` - 1 times. They have an
+// Surveys the levels before the last: the mesh itself, refined once, ..., refined `levels` - 1 times. They have an
 // eighth of the last one's cells, or less, each. Level 0 of the mesh is level number `by_level.size()`, and what is
 // found is added to that.
 Status survey_levels(const mesh::Mesh& mesh, const mesh::Topology& topology, int levels, unsigned threads,

@@ -1,9 +1,9 @@
 // multiply: a coarse mesh refined into a file that VTK and ParaView read, piece by piece.
 //
 // Promises: memory depends on the coarse mesh, not on the fine one; the file's bytes on the coarse mesh and the levels,
-// not on the number of threads. Whatever is wrong with what is asked is told before anything is written; there is room
-// for the file, or it is not begun; all files appear whole under their names, or none (names.h).
-// Must not know: command lines, MPI, ranks.
+// not on the number of threads. A mistake in what is asked is told before anything is written; there is room for the
+// file, or it is not begun; all files appear whole under their names, or none (names.h). Must not know: command lines,
+// MPI, ranks.
 //
 //   OUT.vtkhdf            the cells; with groups of cells and parts as data
 //   OUT-boundary.vtkhdf   the faces at the boundary and those of groups, with their groups as data

@@ -24,13 +24,13 @@ Status rename_new(const std::string& from, const std::string& to) {
   return {};
 }
 
-// Of a file system without hard links, or with as many of this file as it allows. EPERM may also be the kernel's, which
-// lets nobody link what belongs to others (protected_hardlinks).
+// True for a file system without hard links, or with as many of this file as it allows. EPERM may also be the kernel's,
+// which lets nobody link what belongs to others (protected_hardlinks).
 bool is_without_links(int errno_value) {
   return errno_value == EPERM || errno_value == EOPNOTSUPP || errno_value == ENOSYS || errno_value == EMLINK;
 }
 
-// What has been done, and undoes it unless all is.
+// Remembers what has been done, and undoes it unless all is.
 class Naming {
  public:
   Naming() = default;

@@ -1,4 +1,4 @@
-// What came out, as a value.
+// The outcome, as a value.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Where the corners of each cell stand among those of all.
+// The places of each cell's corners among those of all.
 #pragma once
 
 #include <array>

@@ -29,8 +29,8 @@ class Surface {
   mesh::Firsts<std::uint64_t> firsts_of(const CoarseFace& face) const;
 
   const mesh::Refinement& refinement_;
-  // What the surface has of the coarse mesh, ascending. Its points are numbered as those of the refinement are: coarse
-  // points, those inside edges, those inside faces.
+  // The surface's points and edges of the coarse mesh, ascending. Its points are numbered as those of the refinement
+  // are: coarse points, those inside edges, those inside faces.
   std::vector<std::uint32_t> points_, edges_;
   std::vector<CoarseFace> faces_;
   std::uint64_t point_count_ = 0, corner_count_ = 0;

@@ -29,7 +29,7 @@ Made attempt(const Job<Real>& job, Header& header, Reference* reference) {
 }
 
 Outcome<void> check(const Settings& settings, std::size_t count, const Reference* reference) {
-  // Written so that NaN fails.
+  // This is written so that NaN fails.
   if (!(settings.accepted >= 0 && settings.accepted < 1)) return tl::unexpected(Failure::bad_tolerance);
   if (settings.codec > Codec::difference) return tl::unexpected(Failure::bad_codec);
   if (!fits(settings.shape, count)) return tl::unexpected(Failure::bad_shape);

@@ -1,13 +1,12 @@
 // codec: fields of numbers made smaller, within the error that the user accepts.
 //
-// Promises: what is decoded differs from what was encoded by no more than the accepted relative L2 error (the norm of
-// the difference over the norm of the field); the error is measured on every field that is encoded, not estimated.
+// Promises: a decoded field differs from the encoded one by no more than the accepted relative L2 error (the norm of
+// the difference over the norm of the field). The error is measured on every field that is encoded, not estimated.
 // Where a codec cannot keep that, or gains nothing, or the field holds NaN or Inf, the bytes are stored as they are and
 // the header says why. Equal input gives equal bytes. Decoding never trusts its input: every size is checked before it
 // is used, and memory is bounded by what the caller passes in. Once a Workspace has seen the largest field, nothing
-// here allocates. No exceptions, no global state; a Workspace or a Reference serves one thread at a time.
-// The format is in docs/format.md, "Encoded fields".
-// Must not know: steps, stores, tiers, files, MPI.
+// here allocates. There are no exceptions and no global state; a Workspace or a Reference serves one thread at a time.
+// The format is in docs/format.md, "Encoded fields". Must not know: steps, stores, tiers, files, MPI.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +63,7 @@ enum class Fallback : std::uint8_t {
 };
 std::string_view text(Fallback why);
 
-// Of a structured field, fastest index first; all 0 for a plain list. Only zfp gains by it.
+// The extents of a structured field, fastest index first; all 0 for a plain list. Only zfp uses them.
 struct Shape {
   std::uint32_t nx = 0, ny = 0, nz = 0;
 };
@@ -98,7 +97,7 @@ struct Encoded {
   bool is_key = true;  // can be decoded without another record
 };
 
-// What the header of an encoded field says.
+// The header of an encoded field.
 struct About {
   Codec codec = Codec::raw;
   Fallback fallback = Fallback::none;
@@ -134,7 +133,7 @@ template <class Real>
 Outcome<void> undo(std::span<const std::byte> encoded, Workspace& workspace, std::span<Real> field,
                    Reference& reference);
 
-// What a codec did on a sample. Rates are in bytes of the field per second and thread.
+// The results of a codec on a sample. Rates are in bytes of the field per second and thread.
 struct Trial {
   Codec codec = Codec::raw;
   Fallback fallback = Fallback::none;
@@ -143,7 +142,7 @@ struct Trial {
   double encode_rate = 0, decode_rate = 0;
 };
 
-// What is known of the run that the codec is for. Rates in bytes per second.
+// The rates of the run that the codec is for, in bytes per second.
 struct Rates {
   double write = 0, read = 0;  // of the tier where most states will lie
   double threads = 1;          // that encode and decode off the solver's path
@@ -151,7 +150,8 @@ struct Rates {
 };
 
 // Tries every codec that is built on `steps`, one field at consecutive steps (with one step alone, differences are left
-// out), looking at no more than about a quarter of a million values of each. Allocates; for the start of a run.
+// out), looking at no more than about a quarter of a million values of each. This allocates, so it is for the start of
+// a run.
 template <class Real>
 Outcome<std::vector<Trial>> measure(std::span<const std::span<const Real>> steps, const Settings& settings,
                                     Workspace& workspace);

@@ -48,8 +48,8 @@ std::span<std::uint32_t> words_of(Workspace::Parts& parts) {
   return {reinterpret_cast<std::uint32_t*>(parts.words.all().data()), kBlockWords};
 }
 
-// Rounds the field into `values`; with `payload`, packs the differences to what was there. Returns the error and the
-// bytes written, 0 where they have no room.
+// Rounds the field into `values`; with `payload`, packs the differences to what was there. The result is the error and
+// the bytes written, 0 where they have no room.
 template <class Real>
 std::pair<double, std::size_t> round_to(double grid, const Job<Real>& job, std::span<std::int32_t> values,
                                         std::span<std::byte> payload) {
@@ -77,7 +77,7 @@ std::pair<double, std::size_t> round_to(double grid, const Job<Real>& job, std::
   return {relative(errors, job.norm), has_room ? written : 0};
 }
 
-// The values themselves, as differences from neighbour to neighbour. Returns 0 where they have no room.
+// The values themselves, as differences from neighbour to neighbour. The result is 0 where they have no room.
 std::size_t pack_key(std::span<const std::int32_t> values, Workspace::Parts& parts, std::span<std::byte> payload) {
   const std::span<std::uint32_t> words = words_of(parts);
   std::size_t written = 0;

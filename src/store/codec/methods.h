@@ -1,5 +1,5 @@
-// One function each way for every codec. What they share: the field is finite and not empty, `payload` has room for the
-// field as it is, and an answer that is not smaller is of no use.
+// One function each way for every codec. All of them promise: the field is finite and not empty, `payload` has room for
+// the field as it is, and an answer that is not smaller is of no use.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ class Squares {
   double sums_[kLanes] = {};
 };
 
-// Of the differences summed in `errors` to the field of `norm`.
+// The relative error of the differences summed in `errors` to the field of `norm`.
 inline double relative(const Squares& errors, const Norm& norm) {
   const double squares = errors.sum();
   return squares == 0 ? 0 : std::sqrt(squares / norm.squares);

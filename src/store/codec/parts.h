@@ -1,4 +1,4 @@
-// What a workspace consists of.
+// The parts of a workspace.
 #pragma once
 
 #include <zstd.h>
@@ -12,7 +12,7 @@
 
 namespace forebay::codec {
 
-// Memory that only grows. What it holds is lost when it grows.
+// Memory that only grows. Its content is lost when it grows.
 class Buffer {
  public:
   // Empty where there is no memory (and `bytes` is not 0).
@@ -25,7 +25,7 @@ class Buffer {
     }
     return {memory_.get(), bytes};
   }
-  // As much as it has.
+  // All bytes that it has.
   std::span<std::byte> all() const { return {memory_.get(), size_}; }
 
  private:

@@ -15,7 +15,8 @@ enum class Packing {
   bytes_zstd,  // zstd
 };
 
-// Word is uint32_t or uint64_t; at most kBlockWords of them. Returns the bytes written, 0 where `out` has no room.
+// Word is uint32_t or uint64_t; at most kBlockWords of them. The result is the number of bytes written, 0 where `out`
+// has no room.
 template <class Word>
 std::size_t pack(Packing packing, std::span<const Word> words, Workspace::Parts& parts, std::span<std::byte> out);
 

@@ -1,4 +1,4 @@
-// The memory that encoding and decoding need beside the caller's buffers. Grows with the first fields, then stays.
+// The memory that encoding and decoding need beside the caller's buffers. It grows with the first fields, then stays.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Workspace {
   Workspace& operator=(Workspace&&) noexcept;
 
   struct Parts;
-  // nullptr: no memory. For this room alone.
+  // nullptr: no memory. It is for this room alone.
   Parts* parts();
 
  private:

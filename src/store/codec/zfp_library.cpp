@@ -76,7 +76,8 @@ Made encode_zfp(const Job<Real>& job, Header& header) {
   const zfp_field field = described(header, const_cast<Real*>(job.field.data()));
   const zfp_field result = described(header, decoded);
 
-  // The tolerance bounds the largest error; the mean is far below it. What is too bold shows when it is measured.
+  // The tolerance bounds the largest error; the mean is far below it. A factor that is too bold shows when the error is
+  // measured.
   double tolerance = 16 * job.settings.accepted * job.norm.rms;
   constexpr int kAttempts = 6;
   for (int attempt = 0; attempt < kAttempts && tolerance > 0 && std::isfinite(tolerance); ++attempt) {
@@ -96,7 +97,7 @@ Made encode_zfp(const Job<Real>& job, Header& header) {
       std::memcpy(job.payload.data(), stream->memory.all().data(), bytes);
       return bytes;
     }
-    // In powers of two, since zfp drops whole bit planes.
+    // The steps are powers of two, since zfp drops whole bit planes.
     tolerance /=
         std::isfinite(header.error) ? std::exp2(std::ceil(std::log2(header.error / job.settings.accepted))) : 8;
   }
@@ -111,7 +112,7 @@ Outcome<void> decode_zfp(const Record& record, Workspace::Parts& parts, std::spa
   const std::span<std::byte> memory = stream->memory.all();
   if (record.payload.size() > memory.size() - kReadAhead) return tl::unexpected(Failure::damaged);
   std::memcpy(memory.data(), record.payload.data(), record.payload.size());
-  // What lies behind is left from other streams: harmless, and never part of a sound stream.
+  // The bytes behind are left from other streams: harmless, and never part of a sound stream.
   const std::size_t read = zfp_decompress(stream->zfp, &result);
   if (read == 0 || read > record.payload.size()) return tl::unexpected(Failure::damaged);
   return {};

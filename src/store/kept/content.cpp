@@ -1,4 +1,4 @@
-// What of a store can be read.
+// The readable content of a store.
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class SegmentFile final : public segment::HeaderLines {
   std::uint64_t at() const { return at_; }
   std::uint64_t bytes() const { return bytes_; }
 
-  // What cannot be read counts as zeros, and is told by trouble().
+  // Bytes that cannot be read count as zeros, and are told by trouble().
   std::size_t read(std::uint64_t from, std::span<std::byte> to) {
     std::fill(to.begin(), to.end(), std::byte{0});
     const auto got = read_at(file_, at_ + from, to, path_);
@@ -112,8 +112,8 @@ bool is_empty_from(SegmentFile& segment, std::uint64_t from) {
 
 enum class Verdict { good, unchecked, damaged, stands_on_damage };
 
-// The records of one segment, in the order of their numbers. Those that were dropped count where others stand on them.
-// A step that stands on damage counts as lost, though a sweep that comes from later steps may reach it yet.
+// The records of one segment, in the order of their numbers. Records that were dropped count where others stand on
+// them. A step that stands on damage counts as lost, though a sweep that comes from later steps may reach it yet.
 class RecordCheck {
  public:
   RecordCheck(const Layout& layout, SegmentFile& segment)
@@ -130,8 +130,8 @@ class RecordCheck {
   }
 
  private:
-  // Those between the last one and this one, which cannot be read as records. Others may stand on their fields all the
-  // same, as long as their headers tell where these are.
+  // Passes over what lies between the last record and this one, and cannot be read as records. Later ones may stand on
+  // these fields all the same, as long as their headers tell where these are.
   void pass_over(std::uint64_t record) {
     constexpr std::uint64_t kMost = 64;  // longer than any chain of differences
     if (record - next_ > kMost) {
@@ -266,7 +266,7 @@ class Reading {
     double time;
   };
 
-  // What the head tells of this tier; where it is another tier's, nothing.
+  // The head's entry of this tier; where the head is another tier's, nothing.
   segment::TierEntry known_of_it() const {
     const auto& ledger = head_.ledger;
     if (!own_ || !ledger || ledger->tiers.size() <= head_.head.tier) return {};

@@ -16,7 +16,7 @@ Status open_files(Files& files, const std::string& path);
 // Opens the directories and the files of a part.
 Result<Files> open_part(const Part& part);
 
-// What is there from byte `at` on; less than asked for where the file ends.
+// The bytes from byte `at` on; less than asked for where the file ends.
 Result<std::size_t> read_at(const Descriptor& file, std::uint64_t at, std::span<std::byte> to, const std::string& path);
 
 }  // namespace forebay::kept

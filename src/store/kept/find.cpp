@@ -15,7 +15,7 @@ std::optional<std::int64_t> rank_in(const std::string& name) {
   return parse_integer(std::string_view(name).substr(dash + 1));
 }
 
-// What the file `store` tells. Another program's directories may have a file of that name.
+// Reads the file `store`. Another program's directories may have a file of that name.
 void read_head(const Files& files, Part& part) {
   const std::string path = join(part.path, "store");
   if (!files.store) {

@@ -32,7 +32,7 @@ struct Part {
 // The one that the directory is; else those in it, by name and rank. Code::bad_input where it is no directory.
 Result<std::vector<Part>> find(const std::string& directory);
 
-// What cannot be read any more, in words, and the steps as far as they are known.
+// The part that cannot be read any more, in words, and the steps as far as they are known.
 struct Loss {
   std::string what;
   std::vector<std::int64_t> steps;
@@ -44,8 +44,8 @@ struct Content {
   std::uint64_t unchecked = 0;  // steps that have no checksum
   std::vector<Loss> losses;
 };
-// What lies in a part of which `head` tells: its own, or that of another part of the same store where its own is lost.
-// verify() reads every byte of it, list() headers only. Code::busy where a process may change it meanwhile.
+// The content of a part of which `head` tells: its own, or that of another part of the same store where its own is
+// lost. verify() reads every byte of it, list() headers only. Code::busy where a process may change it meanwhile.
 Result<Content> list(const Part& part, const segment::DecodedHead& head);
 Result<Content> verify(const Part& part, const segment::DecodedHead& head);
 

@@ -43,8 +43,8 @@ Step advance(Step steps, Step slots) {
   slots = std::min(slots, steps - 1);
   if (slots == 1) return steps - 1;
   // The steps passed over are reversed last, with all slots and one repetition less; the others with one slot less.
-  // Of all advances that suffice for both, this is the farthest of those that keep the fewest states on the way
-  // (Griewank and Walther, figure 4, with beta(s, r) = reach(s, r)).
+  // This is the farthest advance of those that suffice for both and keep the fewest states on the way (Griewank and
+  // Walther, figure 4, with beta(s, r) = reach(s, r)).
   const Step r = repetitions(steps, slots);
   const Step rest = steps - reach(slots - 1, r - 1);
   return std::max(std::min(rest, saturated(Wide{reach(slots, r - 2)} + reach(slots - 1, r - 2))),

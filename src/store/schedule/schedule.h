@@ -2,11 +2,10 @@
 // backwards finds each.
 //
 // Promises: pure: no files, no clocks, no allocation that grows with the number of steps. A schedule never keeps more
-// states than its slots, visits every step backwards exactly once, and takes as few forward steps as any schedule with
-// these slots can, and keeps the fewest states on the way: t = r l - C(s+r, r-1) for l steps and s slots, r the least
-// number with l <= C(s+r, s)
-// (A. Griewank, A. Walther, Algorithm 799: Revolve, ACM TOMS 26 (2000), doi:10.1145/347837.347846).
-// Must not know: what a state is, or where it lies.
+// states than its slots, and visits every step backwards exactly once. It takes as few forward steps as any schedule
+// with these slots can, and keeps the fewest states on the way: t = r l - C(s+r, r-1) for l steps and s slots, r the
+// least number with l <= C(s+r, s) (A. Griewank, A. Walther, Algorithm 799: Revolve, ACM TOMS 26 (2000),
+// doi:10.1145/347837.347846). Must not know: what a state is, or where it lies.
 //
 //   auto plan = schedule::plan({.steps = 12500, ...});        how many slots in which tier, and what that will cost
 //   Schedule schedule(12500, plan->slots);
@@ -30,7 +29,7 @@ using Step = std::int64_t;  // state n is the one before step n: step n leads fr
 enum class Storage { none, dram, pool, work };  // `work` is the solver's own memory
 
 // Run steps n0 .. n1 - 1 from state n0, which is at hand. `keep_state`: state n0 is kept in `storage` first.
-// `keep_dependencies`: n1 = n0 + 1, and what the adjoint of this step needs stays at hand (`storage` is `work`); a
+// `keep_dependencies`: n1 = n0 + 1, and what the adjoint of this step needs stays at hand (`storage` is `work`). A
 // solver whose adjoint starts from the state itself need not run the step, unless this is its first and last, whose
 // outcome is the end of the forward run.
 struct Forward {
@@ -65,7 +64,7 @@ struct EndReverse {
 using Action = std::variant<Forward, Reverse, Copy, Move, EndForward, EndReverse>;
 std::string text(const Action& action);  // "Forward(0, 3, keep state in dram)"
 
-// How many states may be kept at once in each tier. l - 1 slots keep everything.
+// The number of states that may be kept at once in each tier. l - 1 slots keep everything.
 struct Slots {
   Step dram = 0, pool = 0;
   Step total() const { return dram + pool; }

@@ -25,7 +25,7 @@ class PayloadHash {
 
 // Medium::store(), and the hash of what was stored. 0, or the errno of the medium.
 int store_hashed(Medium& medium, void* to, const void* from, std::size_t bytes, PayloadHash& hash) noexcept;
-// Of a payload that lies where it is.
+// The check of a payload that lies where it is.
 std::uint64_t payload_check(const void* payload, std::uint64_t bytes) noexcept;
 
 // The headers of a segment's records, as they are to arrive elsewhere.

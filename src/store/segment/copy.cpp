@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Below this a plain copy is faster: the lines are often still in the cache.
 constexpr std::size_t kPlain = 512;
-// From here on the source does not lie in the core's own cache. What fetches it ahead begins anew with every page, so
-// four pages are copied side by side: a tenth faster than one after the other, and a quarter where it comes from
-// memory.
+// From here on the source does not lie in the core's own cache. The processor's fetching ahead begins anew with every
+// page, so four pages are copied side by side: a tenth faster than one after the other, and a quarter where it comes
+// from memory.
 constexpr std::size_t kFar = std::size_t{2} << 20;
 
 // Copies four lines that lie `apart`, goes on by `stride`, and so `times` times. All in bytes.

@@ -6,8 +6,8 @@
 namespace forebay::segment {
 
 // x86 hands what waits to be stored to a load only when one store holds all of it; else the load waits until every
-// store before has left the processor: behind a streamed payload of 4 KiB for 60 ns. What is loaded soon after it was
-// made (a header, an entry of an index) is therefore stored, and copied, word by word.
+// store before has left the processor: behind a streamed payload of 4 KiB for 60 ns. Data that is loaded soon after it
+// was made (a header, an entry of an index) is therefore stored, and copied, word by word.
 
 // memcpy by non-temporal stores where the processor has them. `to` is aligned to 64 bytes. Ordered before later stores
 // only by fence_stores(). Every byte of the destination's last line that lies behind `bytes` stays as it is.

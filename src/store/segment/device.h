@@ -2,8 +2,8 @@
 // which store. Every process that opens it maps all of it and keeps to its own range.
 //
 // The table at the device's beginning (docs/format.md, "On a device") has an entry for each range. A range is in use
-// while a process holds the lock on its bytes. One that is neither in use nor kept was left by a run that has ended, in
-// whatever way, and goes to the next that needs room.
+// while a process holds the lock on its bytes. A range that is neither in use nor kept was left by a run that has
+// ended, in whatever way. It goes to the next run that needs room.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Device {
   Result<Range> take(const std::string& name, std::uint64_t bytes);
   // From now on under another name, and not kept; refused where another one has that.
   Status rename(Range& range, const std::string& name);
-  // What lies in the range is to be found under its name by later processes.
+  // Later processes are to find the range's content under its name.
   void set_kept(const Range& range) const;
 
   const Persist& persist() const { return memory_.persist; }

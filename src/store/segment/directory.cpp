@@ -170,7 +170,7 @@ Status StoreDirectory::prepare_to_keep(const StoreHead& head) {
   return write_head(head, 0, {});
 }
 
-// Of a process that died before its heads told an epoch.
+// Removes the files of a process that died before its heads told an epoch.
 Status StoreDirectory::remove_what_nobody_kept() const {
   const auto head = read_head();
   if (!head || !*head || (*head)->epoch != 0) return {};

@@ -24,7 +24,7 @@ class StoreDirectory final : public StoreHome {
   bool read_only() const { return read_only_; }
   int segments() const { return segments_.get(); }
   bool kept() const override { return kept_; }
-  // Of the directory, or of the pool when there is none.
+  // The path of the directory, or of the pool when there is none.
   const std::string& path() const override { return kept_ ? path_ : pool_; }
 
   bool has_segments() const override;

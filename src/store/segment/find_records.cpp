@@ -6,7 +6,7 @@
 namespace forebay::segment {
 namespace {
 
-// What a header is where it may stand: behind the headers before it, its payload below all of theirs.
+// Judges a header where it may stand: behind the headers before it, its payload below all of theirs.
 RecordState judge(const RecordHeader& header, std::uint64_t record, std::uint64_t payloads, std::uint64_t store,
                   std::uint64_t generation) {
   const std::uint64_t place = header_place(record);

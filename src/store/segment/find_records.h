@@ -1,4 +1,4 @@
-// Finds the records of a segment that a process left behind. What is read is checked before it is used.
+// Finds the records of a segment that a process left behind. All that is read is checked before it is used.
 #pragma once
 
 #include <cstdint>

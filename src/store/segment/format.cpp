@@ -22,7 +22,7 @@ constexpr std::uint64_t kSegmentSalt = 0x7365676d656e0001;
 constexpr std::uint64_t kEpochSalt = 0x65706f6368000001;
 constexpr std::uint64_t kHeadSalt = 0x7374726561640001;
 constexpr std::uint64_t kLedgerSalt = 0x6c65646765720001;
-// What `state` is, combined with the header's check.
+// The value of `state` in a live record, combined with the header's check.
 constexpr std::uint64_t kLive = 0x4c4956454c495645;
 constexpr std::uint64_t kDropped = 0x44524f5044524f50;
 
@@ -57,7 +57,7 @@ struct FixedField {
   std::uint32_t type;
   std::uint32_t extents;
 };
-// Before the entries of the tiers.
+// The part before the entries of the tiers.
 struct FixedLedger {
   std::uint64_t check, serial, epoch, tiers, reserved[4];
 };
@@ -66,7 +66,7 @@ static_assert(sizeof(FixedHead) == 56 && sizeof(FixedField) == 64);
 constexpr std::size_t kCheckAt = kHeadBytes - sizeof(std::uint64_t);
 // The accepted errors of the fields, in a table behind the room for all fields.
 constexpr std::size_t kAcceptedAt = sizeof(FixedHead) + kFieldLimit * sizeof(FixedField);
-// And their extents.
+// Their extents follow.
 constexpr std::size_t kShapesAt = kAcceptedAt + kFieldLimit * sizeof(double);
 constexpr std::size_t kShapeBytes = kMostExtents * sizeof(std::uint64_t);
 static_assert(kShapesAt + kFieldLimit * kShapeBytes <= kCheckAt);

@@ -1,4 +1,4 @@
-// What lies on a medium: docs/format.md, "Store of a trajectory". All numbers are little-endian.
+// The bytes on a medium: docs/format.md, "Store of a trajectory". All numbers are little-endian.
 #pragma once
 
 #include <bit>
@@ -24,9 +24,9 @@ constexpr std::uint64_t round_to_lines(std::uint64_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-// Says where a payload is. Headers follow the segment's own, one line each, in the order of the commits; payloads begin
+// Says where a payload is. Headers follow the segment's own, one line each, in the order of the commits. Payloads begin
 // at the end of the segment and grow downwards, so that states read in reverse are memory read forwards, without gaps:
-// what the processor fetches ahead of a reader. Self-checking: `check` covers the members up to `payload`, salted with
+// the processor fetches that ahead of a reader. Self-checking: `check` covers the members up to `payload`, salted with
 // the store's identity, and `state` is bound to `check`, so that a torn mixture of two headers fits neither.
 struct RecordHeader {
   std::uint64_t check = 0;
@@ -69,7 +69,7 @@ constexpr std::uint64_t header_place(std::uint64_t record) {
 constexpr std::uint64_t payload_place(std::uint32_t line) {
   return std::uint64_t{line} * kLine;
 }
-// What of a segment is in use: all headers lie before `headers`, all payloads from `payloads` to the end.
+// The part of a segment that is in use: all headers lie before `headers`, all payloads from `payloads` to the end.
 struct Extent {
   std::uint64_t headers = kFirstRecord;
   std::uint64_t payloads = 0;
@@ -90,7 +90,7 @@ struct FoundHeader {
   unsigned which = 0;
 };
 std::optional<FoundHeader> newest_header(std::span<const std::byte, kFirstRecord> lines, std::uint64_t store) noexcept;
-// The same of a segment that is in use.
+// The header of a segment that is in use.
 inline std::optional<SegmentHeader> header_in_use(std::span<const std::byte, kFirstRecord> lines,
                                                   std::uint64_t store) noexcept {
   const auto newest = newest_header(lines, store);
@@ -135,7 +135,7 @@ struct Epoch {
 };
 static_assert(sizeof(Epoch) == kLine);
 
-// What the head of each tier tells of all of them, so that what is lost can be named: as of the last time when a
+// The entry that the head of each tier has of all tiers, so that a lost one can be named: as of the last time when a
 // segment was closed or moved, or a little earlier.
 struct TierEntry {
   std::uint64_t life = 0;     // a tier that was lost and begun anew has another one than what was lost
@@ -156,7 +156,7 @@ struct Ledger {
 constexpr std::size_t kMostTiers = 16;
 constexpr std::size_t kLedgerBytes = (1 + kMostTiers) * kLine;
 static_assert(kLedgerAt + 2 * kLedgerBytes <= kStoreFileBytes);
-// To be written to kLedgerAt, and once more behind that.
+// The result is to be written to kLedgerAt, and once more behind that.
 std::string encode_ledger(std::uint64_t store, const Ledger& ledger);
 
 // A whole store file: head, `epoch` in both of its lines, and the ledger in both of its places.

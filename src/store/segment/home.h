@@ -35,7 +35,7 @@ class StoreHome {
   // Before that, where states lie here: a head that tells no epoch. A process that dies before one does has kept
   // nothing.
   virtual Status prepare_to_keep(const StoreHead&) { return {}; }
-  // What lies here was left by such a process: it counts for nothing.
+  // Discards files that such a process left: they count for nothing.
   virtual Status discard() = 0;
   // Removes what opening it, or preparing to keep it, has made, where nothing was.
   virtual void take_back() {}
@@ -50,7 +50,7 @@ class StoreHome {
   virtual std::uint64_t most_bytes() const { return std::numeric_limits<std::uint64_t>::max(); }
   // Bytes that the medium could still give.
   virtual std::uint64_t available() const { return 0; }
-  // What is there from byte `at` on; less than asked for where it ends.
+  // The bytes from byte `at` on; less than asked for where it ends.
   virtual Result<std::size_t> read(std::uint64_t at, std::span<std::byte> to) const = 0;
 
  protected:

@@ -7,7 +7,7 @@
 
 namespace forebay::segment {
 
-// Unmapped with its last owner.
+// A mapping, which ends with its last owner.
 struct Mapping {
   std::span<std::byte> bytes;
   std::shared_ptr<void> owner;

@@ -27,7 +27,7 @@ class Medium {
   // into it neither fail nor wait for the kernel. Content: what it was, or zero. A full medium is ENOSPC. Any thread.
   virtual Result<Mapping> make(std::uint32_t slot, std::uint64_t bytes) = 0;
 
-  // The same of a segment that exists (of a kept store that was found): nothing is allocated or written.
+  // Maps a segment that exists (of a kept store that was found): nothing is allocated or written.
   virtual Result<Mapping> map(std::uint32_t slot, std::uint64_t bytes) = 0;
 
   // Copies into a segment; a fence makes the copy last. 0, or the errno of the system call that failed.
@@ -47,10 +47,10 @@ class Medium {
 };
 
 std::unique_ptr<Medium> memory_of_process();
-// The segments of a store's directory; `directory` outlives the medium. Chooses by what lies beneath: tmpfs, DAX, or
-// any other file system.
+// The segments of a store's directory; `directory` outlives the medium. The kind follows from what lies beneath: tmpfs,
+// DAX, or any other file system.
 Result<std::unique_ptr<Medium>> memory_of_directory(StoreDirectory& directory);
-// The same of a store's range of a device.
+// The segments of a store's range of a device.
 std::unique_ptr<Medium> memory_of_range(StoreRange& range);
 
 std::uint64_t page_bytes();

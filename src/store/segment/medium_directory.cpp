@@ -20,8 +20,8 @@ namespace {
 constexpr long kTmpfs = 0x01021994;
 constexpr long kRamfs = static_cast<long>(0x858458f6);
 
-// Maps `segments` of a store's directory. What makes stores last depends on what lies beneath: nothing on tmpfs, a
-// flush of cache lines on DAX, msync on anything else.
+// Maps `segments` of a store's directory. The way to make stores last depends on the file system beneath: nothing on
+// tmpfs, a flush of cache lines on DAX, msync on anything else.
 class DirectoryMemory final : public Medium {
  public:
   enum class Beneath { tmpfs, pmem, pages };
@@ -110,7 +110,7 @@ class DirectoryMemory final : public Medium {
     return mapping;
   }
 
-  // What an attempt to make the last segment has taken of a medium that is too full for it.
+  // Gives back what an attempt to make the last segment has taken of a medium that is too full for it.
   void give_back(std::uint64_t offset, std::uint64_t bytes) {
     const Locked lock(growing_);
     const auto file = examine();

@@ -59,9 +59,9 @@ int populate(std::span<std::byte> bytes) {
 #endif
 
 // Shared memory comes in small pages where the administrator said nothing else, and then making them and mapping them
-// into every process takes ten times as long as filling them. Whoever has memory mapped may have it put together into
-// huge pages, though: each needs a small one that is there, and lies in the file as in memory (MappedFile). It is
-// advice: what cannot be had stays as it is.
+// into every process takes ten times as long as filling them. A process that has memory mapped may have it put together
+// into huge pages, though: each needs a small one that is there, and lies in the file as in memory (MappedFile). It is
+// advice: pages that cannot be had stay small.
 void put_together([[maybe_unused]] std::span<std::byte> bytes) {
   ::madvise(bytes.data(), bytes.size(), MADV_HUGEPAGE);
 #if defined(MADV_POPULATE_WRITE) && defined(MADV_COLLAPSE)

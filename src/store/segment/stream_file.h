@@ -15,7 +15,7 @@
 
 namespace forebay::segment {
 
-// What changes a file and makes it last; a test puts a recorder in their place.
+// The calls that change a file and make it last; a test puts a recorder in their place.
 struct FileCalls {
   std::function<ssize_t(int file, const void* from, std::size_t bytes, off_t at)> write = ::pwrite;
   std::function<int(int file)> sync = ::fdatasync;
@@ -23,7 +23,7 @@ struct FileCalls {
 
 class StreamFile {
  public:
-  // `directory` outlives it. Goes past the page cache where the file system allows that.
+  // `directory` outlives it. It goes past the page cache where the file system allows that.
   explicit StreamFile(StoreDirectory& directory, FileCalls calls = {});
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;

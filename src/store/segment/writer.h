@@ -29,7 +29,7 @@ class Writer {
   bool half_full_with(std::uint64_t payload_bytes) const noexcept {
     return extent_.payloads - extent_.headers - kLine - round_to_lines(payload_bytes) < segment_.size() / 2;
   }
-  // Of the next record, whose payload has so many bytes; has_room() holds.
+  // The line of the next record, whose payload has so many bytes; has_room() holds.
   std::uint32_t payload_line(std::uint64_t payload_bytes) const noexcept {
     return static_cast<std::uint32_t>((extent_.payloads - round_to_lines(payload_bytes)) / kLine);
   }
@@ -53,7 +53,7 @@ class Writer {
   bool checks() const noexcept { return store_.payload_checks; }
   Extent extent() const noexcept { return extent_; }
   std::uint64_t generation() const noexcept { return header_.generation; }
-  // Of the steps that were committed here.
+  // The highest of the steps that were committed here.
   std::int64_t highest() const noexcept { return highest_; }
 
  private:

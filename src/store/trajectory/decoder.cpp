@@ -74,8 +74,8 @@ Outcome<const std::byte*> Decoder::field(std::int64_t step, std::span<const std:
   return out.data();
 }
 
-// Before there is memory for a state: its fields must have as many values stored as the head of the store claims. One
-// that is damaged stands in the way of no other.
+// Before there is memory for a state: its fields must have as many values stored as the head of the store claims. A
+// damaged field stands in the way of no other.
 Done Decoder::check_counts(std::span<const std::byte> segment, std::uint32_t record, std::size_t wanted) const {
   const auto stored = EncodedRecord::at(segment, record);
   if (!stored) return pass_on(stored);
@@ -144,7 +144,7 @@ void Decoder::decode_ahead(std::int64_t step, std::span<const std::byte> segment
 
 void Decoder::rest() {
   if (!ahead_) return;
-  // What the thread has not begun, field() does sooner.
+  // field() does sooner what the thread has not begun.
   lanes_->clear();
   State& state = states_.at(ahead_->step);
   for (std::size_t i = 0; i < ahead_->done; ++i) {

@@ -2,8 +2,8 @@
 //
 // A sweep reads one step after the other, so while the solver works on one a thread decodes the next: the fields that
 // the sweep has asked for. The thread knows numbers and the memory that they go to; which steps have memory is the
-// caller's thread's. What could not be decoded ahead, field() decodes again when it is asked for, and says why not: an
-// error belongs to the step that has it.
+// caller's thread's. A field that could not be decoded ahead, field() decodes again when it is asked for, and says why
+// not: an error belongs to the step that has it.
 #pragma once
 
 #include <deque>
@@ -37,7 +37,7 @@ class Decoder {
   // From now on no segment is read, until field() or decode_ahead().
   void rest();
 
-  // What was decoded of the step counts no more; it is not pinned.
+  // The step's decoded fields count no more; it is not pinned.
   void forget(std::int64_t step);
   void clear();
   // States of a field that were decoded ahead.

@@ -19,7 +19,7 @@ class Doubts {
   bool must_verify(std::uint32_t record) const noexcept {
     return current_ != nullptr && (current_->every_read || !current_->verified[record]);
   }
-  // Of the segment, where must_verify().
+  // The generation of the segment, where must_verify().
   std::uint64_t generation() const { return current_->generation; }
   void set_verified(std::uint32_t record) { current_->verified[record] = true; }
 

@@ -16,7 +16,7 @@
 
 namespace forebay::trajectory {
 
-// For states on their way into a tier or out of it: memory of the process that counts against no budget.
+// Memory for states on their way into a tier or out of it: memory of the process that counts against no budget.
 Outcome<segment::Mapping> memory_beside_tiers(std::uint64_t bytes);
 
 // The most that a payload can need.
@@ -29,9 +29,9 @@ class EncodedRecord {
 
   // Its number in the segment, from 0.
   std::uint32_t number() const { return number_; }
-  // Of the segment: what an earlier use of the memory has left has another.
+  // The generation of the segment: records left by an earlier use of the memory have another.
   std::uint64_t generation() const { return generation_; }
-  // What is stored of a field.
+  // The stored bytes of a field.
   Outcome<std::span<const std::byte>> part(const std::vector<Field>& fields, std::size_t field) const;
 
  private:

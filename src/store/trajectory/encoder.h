@@ -1,8 +1,8 @@
 // States on their way into the store: the solver writes one, threads encode those before it, and the oldest waits for
 // the trajectory to place it, in the order of the commits.
 //
-// Threads see numbers only. Segments, the index and the tiers stay with the caller's thread, which copies what has
-// become of a state, a fraction of it, into the store at its next begin; so nothing there needs another lock, and room
+// Threads see numbers only. Segments, the index and the tiers stay with the caller's thread. At its next begin it
+// copies what has become of a state, a fraction of it, into the store. So nothing there needs another lock, and room
 // can be promised before a state is accepted. A state that begins a segment must stand alone, but is encoded before it
 // is known where it will lie: then it is encoded again, and those behind it. That happens once a segment.
 //

@@ -12,7 +12,7 @@ using api::fail;
 using api::Failure;
 using api::Outcome;
 
-// What a lower room reports, under the code that fits.
+// An error of a lower room, under the code that fits.
 Failure failure_of(const Error& error);
 template <class T>
 tl::unexpected<Failure> pass_on(const Result<T>& result) {

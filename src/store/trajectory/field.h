@@ -37,7 +37,7 @@ struct TypeInfo {
   std::uint64_t real_bytes = 0;
 };
 std::optional<TypeInfo> info_of(std::uint32_t type);
-// Of a store that was found, which is believed in nothing.
+// The field of a store that was found, which is believed in nothing.
 Outcome<Field> field_of(const segment::FieldEntry& entry);
 
 inline forebay_encoding_info nothing_stored(const Field& field) {

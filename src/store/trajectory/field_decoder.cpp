@@ -30,7 +30,7 @@ bool FieldDecoder::take_back(std::span<const std::byte> segment, const EncodedRe
 template <class Real>
 Done FieldDecoder::decode_numbers(std::span<const std::byte> segment, const EncodedRecord& wanted,
                                   std::span<Real> out) {
-  // Those that must be read before the wanted one, the first one last.
+  // The records that must be read before the wanted one, the first one last.
   std::vector<EncodedRecord> chain{wanted};
   bool turned = false;
   while (!chain.empty()) {

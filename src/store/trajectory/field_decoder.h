@@ -20,7 +20,7 @@ class FieldDecoder {
   FieldDecoder& operator=(const FieldDecoder&) = delete;
 
   std::size_t number() const { return number_; }
-  // From a record in the memory of its segment. `out` has the size of the field.
+  // Decodes from a record in the memory of its segment. `out` has the size of the field.
   Done decode(std::span<const std::byte> segment, std::uint32_t record, std::span<std::byte> out);
 
  private:
@@ -32,7 +32,7 @@ class FieldDecoder {
   const std::vector<Field>& fields_;
   const std::size_t number_;
   codec::Workspace workspace_;
-  // Of the step that was decoded last: its numbers, the generation of its segment, and its record there.
+  // The step that was decoded last: its numbers, the generation of its segment, and its record there.
   std::vector<std::int32_t> numbers_;
   codec::Reference reference_;
   std::uint64_t generation_ = 0;

@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::uint64_t kSamples = 3;
 constexpr std::uint64_t kSampleValues = std::uint64_t{1} << 18;  // more than codec::measure looks at is of no use
-// Who accepts an error wants smaller states: any codec that makes them this much smaller goes before raw. Of these it
-// is the one that would be fastest in front of a busy shared file system, which takes so many bytes per second of one
-// rank: small states count for much, but time counts too.
+// A user who accepts an error wants smaller states: any codec that makes them this much smaller goes before raw. The
+// one is chosen that would be fastest in front of a busy shared file system, which takes so many bytes per second of
+// one rank: small states count for much, but time counts too.
 constexpr codec::Rates kRates{.write = 2e8, .read = 2e8, .needed_ratio = 1.1};
 
 template <class Real>

@@ -1,8 +1,8 @@
 // Makes one field smaller, state after state, and chooses how.
 //
 // The first states are encoded as differences to each other. Then every codec is tried on the last few of them, and the
-// one that serves best is followed; again after ten times as many states, since a run may begin at rest and end in
-// turbulence. So no state waits for others, and each tells by its own header how it was encoded.
+// one that serves best is followed. That is repeated after ten times as many states, since a run may begin at rest and
+// end in turbulence. So no state waits for others, and each tells by its own header how it was encoded.
 #pragma once
 
 #include <span>

@@ -29,7 +29,7 @@ bool make_up(std::uint64_t count, std::span<const std::uint64_t> extents) {
   return product == count;
 }
 
-// Written so that NaN fails.
+// This is written so that NaN fails.
 bool can_be_accepted(double error) {
   return error >= 0 && error < 1;
 }

@@ -17,7 +17,7 @@ class Fields {
   Done set_shape(int number, std::span<const std::uint64_t> extents);
   Done set_accepted_error(int number, double error);
   Done set_codec(int number, forebay_codec codec);
-  // Those of a store that was found.
+  // Takes over the fields of a store that was found.
   Done take_over(const std::vector<segment::FieldEntry>& entries);
   // A store has begun with those that are declared: they stay as they are.
   void fix();
@@ -30,9 +30,9 @@ class Fields {
   Outcome<const Field*> find(int number) const;
   // Whether one of them is encoded.
   bool encoded() const { return encoded_; }
-  // Of a state that is not encoded.
+  // The payload of a state that is not encoded.
   std::uint64_t payload_bytes() const { return payload_bytes_; }
-  // Of the largest record, with its header.
+  // The size of the largest record, with its header.
   std::uint64_t record_bytes() const;
   std::vector<segment::FieldEntry> entries() const;
 

@@ -60,7 +60,7 @@ Done Tiers::load(const Visit& visit, std::uint64_t record_bytes) {
   take_limits(*sizes);
   store_.take_over(sizes->segment_bytes);
   // Headers that were found do not tell all numbers that were used: a segment that was given up has lost its header,
-  // but its records may stand somewhere yet. No store uses up numbers faster than nanoseconds pass.
+  // but its records may stand somewhere yet. Numbers of no store are used up faster than nanoseconds pass.
   next_generation_ = nanoseconds_since_1970();
   for (std::uint32_t i = 0; i < store_.tiers(); ++i) {
     if (auto ok = find_segments(i); !ok) return ok;
@@ -149,7 +149,7 @@ bool Tiers::is_making() const {
 Done Tiers::keep(bool keep, const Lives& lives) {
   const Locked lock(mutex_);
   if (keep == kept()) return {};
-  // Whoever moves or makes a slot uses the store without the lock.
+  // A thread that moves or makes a slot uses the store without the lock.
   while (spiller_busy_ || telling_ || is_making()) mutex_.wait(done_);
   if (auto ok = store_.keep(keep); !ok) return ok;
   if (!keep || !started_) return {};

@@ -1,4 +1,4 @@
-// What the heads of a store's tiers tell, taken together: which tiers belong to it, and what of them was lost.
+// The heads of a store's tiers, taken together: which tiers belong to it, and which parts of them were lost.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::uint64_t Store::new_identity() {
   return id;
 }
 
-// Every tier has a head. What is left is offered by those that are there, and the others get one again.
+// Every tier has a head. The tiers that are there offer what is left, and the others get a head again.
 Done Store::read_heads() {
   if (auto ok = find_heads(); !ok) return ok;
   for (std::uint32_t i = 0; i < tiers(); ++i) {
@@ -281,7 +281,8 @@ Done Store::mend_heads() {
   return {};
 }
 
-// The others hear of it first: a process that dies in between leaves a tier without a head, which is begun anew again.
+// The other tiers hear of it first: a process that dies in between leaves a tier without a head, which is begun anew
+// again.
 Done Store::begin_anew() {
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     if (tiers_[i].gone) ledger_.tiers[i].life = new_identity();
@@ -311,7 +312,7 @@ segment::Ledger Store::ledger(const std::vector<Held>& held) {
   return ledger_;
 }
 
-// What is not told now is told with the next segment.
+// A ledger that is not told now is told with the next segment.
 void Store::tell(const segment::Ledger& ledger) const {
   for (const Tier& tier : tiers_) {
     if (tier.home) (void)tier.home->write_ledger(id_, ledger);

@@ -1,5 +1,5 @@
-// What a trajectory has: its fields, its steps, and the tiers where they lie. Writer and reader work on this. It takes
-// over a store that was kept, begins a new one, and lets one be kept.
+// The parts of a trajectory: its fields, its steps, and the tiers where they lie. Writer and reader work on this. It
+// takes over a store that was kept, begins a new one, and lets one be kept.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Kept {
   Done keep(bool kept);
 
   Done refuse_to_write() const;
-  // How many states fit in all.
+  // The number of states that fit in all.
   Outcome<std::uint64_t> capacity();
   Outcome<Entry*> find(std::int64_t step);
   tl::unexpected<Failure> unknown(std::int64_t step);

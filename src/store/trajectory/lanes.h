@@ -1,4 +1,4 @@
-// Work beside the solver. What is in one lane is done in order, one piece at a time; lanes are done side by side, by as
+// Work beside the solver. Work in one lane is done in order, one piece at a time; lanes are done side by side, by as
 // many threads as there are.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The option "debug": what begin and get give is memory beside the tiers, so that a use of it which is no longer
 // allowed is found. A write after commit, or to a state that was got, is a fault of the program at the line that
-// writes; what is no longer valid reads 0xfb in every byte, until its memory is given again some steps later.
+// writes. Memory that is no longer valid reads 0xfb in every byte, until it is given again some steps later.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace forebay::trajectory {
 
-// Of states that are written.
+// Memory of states that are written.
 class Lender {
  public:
-  // Memory of an open step. What the step before had is no longer valid.
+  // Memory of an open step. The memory of the step before is no longer valid.
   Outcome<std::byte*> lend(std::int64_t step, std::uint64_t bytes);
   const std::byte* lent() const { return lent_.bytes.data(); }
   // No longer to be written: the step is committed or cancelled.
   void protect();
-  // What the last step had is no longer valid.
+  // The memory of the last step is no longer valid.
   void call_back();
   // The same, where the last one was this.
   void forget(std::int64_t step);
@@ -31,7 +31,7 @@ class Lender {
   segment::Mapping lent_before_;
 };
 
-// Of states that are read.
+// Memory of states that are read.
 class Shown {
  public:
   // A copy of a stored state, the same one until it is hidden.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kUsualSegment = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostSegments = std::uint64_t{1} << 31;
-// In the order of Mode.
+// The words have the order of Mode.
 constexpr std::string_view kModes[] = {"any", "create", "must-exist", "read-only", "partial"};
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
@@ -30,7 +30,7 @@ Done check(const Options& options) {
     return fail(FOREBAY_E_INVALID, "{} given: at most {} may be used", plural(options.tiers.size(), "tier"),
                 segment::kMostTiers);
   }
-  // What is left of a store may lie there alone.
+  // A part of a store may lie there alone.
   if (options.tiers.front().kind == TierKind::shared && options.mode != Mode::partial) {
     return fail(FOREBAY_E_INVALID,
                 "the shared directory needs a faster tier above it: memory of the process or a pool");
@@ -89,8 +89,8 @@ Segments segments_of(std::uint64_t budget, std::uint64_t segment_bytes, std::uin
           std::max((budget + budget / 20) / segment_bytes, budget / segment_bytes + 1)};
 }
 
-// Of so many records at least, or a few more where less of a segment is then left to nobody; `several` of them hold the
-// states of a budget, unless that has less states. 0: no size does that.
+// The size of a segment of so many records at least, or a few more where less of a segment is then left to nobody.
+// `several` segments hold the states of a budget, unless that has less states. 0: no size does that.
 std::uint64_t segment_for(std::uint64_t budget, std::uint64_t record_bytes, std::uint64_t fewest,
                           std::uint64_t several) {
   const std::uint64_t page = segment::page_bytes();
@@ -142,8 +142,8 @@ Outcome<Sizes> sizes_for(const Options& options, std::uint64_t record_bytes) {
     }
     return sizes_with(options, round_up(options.segment_bytes, page), record_bytes);
   }
-  // Large enough that a change of segments is rare and a spill sequential; small enough that a few more of them, for
-  // what is read and what is cleaned, are no more than a twentieth of a budget.
+  // Segments are large enough that a change of them is rare and a spill sequential. They are small enough that a few
+  // more of them, for reading and cleaning, are no more than a twentieth of a budget.
   constexpr std::uint64_t kSegmentsOfABudget = 64;
   std::uint64_t smallest_budget = ~std::uint64_t{0};
   for (const TierOptions& tier : options.tiers) smallest_budget = std::min(smallest_budget, tier.budget);

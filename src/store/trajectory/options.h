@@ -1,4 +1,4 @@
-// What a trajectory is opened with.
+// The options that a trajectory is opened with.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace forebay::trajectory {
 using api::TierKind;
 using api::TierOptions;
 
-// What open expects of a store that is kept, and what it may do with it.
+// The expectations of open about a store that is kept, and what it may do with it.
 enum class Mode { any, create, must_exist, read_only, partial };
 
 struct Options {
@@ -33,7 +33,7 @@ struct Options {
 };
 
 Outcome<Options> options_of(const forebay_options& given);
-// What must fit together.
+// Checks what must fit together.
 Done check(const Options& options);
 
 // Bytes of a segment for records of `record_bytes` (with headers), and how many each tier may have.

@@ -12,7 +12,7 @@ struct Place {
   std::uint32_t slot = kNone;
 };
 
-// What the ledger tells of a tier: so many slots from the first on have been used, and its closed segments have so many
+// The ledger's entry of a tier: so many slots from the first on have been used, and its closed segments have so many
 // steps.
 struct Held {
   std::uint64_t slots = 0;

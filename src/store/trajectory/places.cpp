@@ -1,4 +1,4 @@
-// What is done to one segment of a store where it lies.
+// Operations on one segment of a store where it lies.
 #include <sys/mman.h>
 
 #include <algorithm>

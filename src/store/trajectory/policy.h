@@ -1,4 +1,4 @@
-// What the spiller does next: what is wanted of it, the situation of the tiers, and a pure decision about that.
+// The spiller's next job: the wishes, the situation of the tiers, and a pure decision about them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace forebay::trajectory {
 
-// What the trajectory's thread wants of the two others.
+// The wishes of the trajectory's thread to the two others.
 struct Wishes {
   struct {
     bool waits = false;

@@ -1,5 +1,5 @@
 // Memory beside the tiers for segments that are read from tiers without memory: a few buffers, made when they are first
-// needed. What lies in them is a copy, and can be given up at any time that nobody reads it.
+// needed. The segments in them are copies, and can be given up at any time that nobody reads them.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ inline const std::byte* Reader::at_hand(std::uint32_t segment) const noexcept {
 Outcome<const std::byte*> Reader::hold(const Entry& entry) {
   if (const std::byte* const base = at_hand(entry.segment); base != nullptr) return base;
   leave_last();
-  // What is held ahead of a sweep must not take the room of what is wanted now.
+  // Segments held ahead of a sweep must not take the room of the one that is wanted now.
   if (!sweep_.holds(entry.segment)) sweep_.rest();
   Tiers& tiers = kept_.tiers();
   auto base = tiers.hold(entry.segment);

@@ -31,7 +31,7 @@ bool Tiers::do_job(const Job& job) {
       if (auto ok = fetch(job.segment); !ok) wishes_.not_fetched = ok.error();
       return true;
     case Job::Kind::fetch_ahead:
-      // Whoever asks for it hears why it does not come; until then nothing more is fetched ahead.
+      // A reader that asks for it hears why it does not come; until then nothing more is fetched ahead.
       if (!fetch(job.segment)) wishes_.reversing = false;
       return true;
     case Job::Kind::move_for_request:
@@ -77,7 +77,7 @@ Status Tiers::read_into(std::uint32_t buffer, Place place, const segment::Extent
   return store_.read(place, used, to);
 }
 
-// Into the cache.
+// Fetches a segment into the cache.
 Done Tiers::fetch(std::uint32_t number) {
   const Place place = log_[number].place;
   const std::uint32_t buffer = buffer_for(log_[number].generation);
@@ -105,7 +105,7 @@ Done Tiers::fetch(std::uint32_t number) {
   return {};
 }
 
-// To another tier. It is not held.
+// Moves a segment, which is not held, to another tier.
 Done Tiers::relocate(std::uint32_t number, std::uint32_t to_tier) {
   if (!log_.at_hand(number)) {
     const std::uint64_t generation = log_[number].generation;
@@ -141,7 +141,7 @@ Done Tiers::relocate(std::uint32_t number, std::uint32_t to_tier) {
     return store_.carry(before.extent, from, target, to);
   }();
   Segment& segment = log_[number];
-  // Whoever reads it where it is, or has dropped a record of it meanwhile, makes the copy worthless.
+  // A reader that reads it where it is, or a record of it that was dropped meanwhile, makes the copy worthless.
   const bool worthless = segment.live != before.live || segment.holds > 0;
   if (!carried || worthless) {
     store_.retire(target);

@@ -1,4 +1,4 @@
-// What is done to a whole store: it is found or begun, rewound, and kept or not.
+// Operations on a whole store: it is found or begun, rewound, and kept or not.
 #include "store/trajectory/store.h"
 
 #include <algorithm>
@@ -96,10 +96,10 @@ Outcome<Sizes> Store::sizes(std::uint64_t record_bytes) const {
   return sizes;
 }
 
-// Whatever a store was begun with: each record tells whether it has a checksum.
+// This may differ from what a store was begun with: each record tells whether it has a checksum.
 void Store::decide_checks() {
   for (Tier& tier : tiers_) {
-    // What is no plain memory can damage what it holds.
+    // A medium that is no plain memory can damage what it holds.
     const bool plain = tier.medium && (tier.medium->kind() == "dram" || tier.medium->kind() == "tmpfs");
     tier.checks = options_.checksum.value_or(!plain);
     // Pages of a file leave memory, and come back from the disk.

@@ -1,6 +1,7 @@
 // The places of one rank's segments: its tiers, what a kept store tells of itself on each of them (its head), and what
-// is done to one segment where it lies. Knows neither which segments there are (log.h) nor who uses them: it has no
-// lock and no threads. Calls for different places may be made at once, but add() and whatever is about the whole store.
+// is done to one segment where it lies. The store knows neither which segments there are (log.h) nor who uses them: it
+// has no lock and no threads. Calls for different places may be made at once, but not add() or a call about the whole
+// store.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class Store {
   // --- the whole store ---
   // Opens directories, takes their locks, and reads the heads of a store that was kept.
   Done open();
-  // Of a store that was refused: removes what open has made where nothing was.
+  // Removes what open has made where nothing was, of a store that was refused.
   void take_back();
   const std::optional<segment::DecodedHead>& found_head() const { return found_head_; }
   // For records of that size (with headers), in the store that was found or a new one.
@@ -38,10 +39,10 @@ class Store {
   // Begins the tiers anew of which nothing is left: what was there, should it come back, counts no more.
   Done begin_anew();
   Done write_heads(const std::vector<Held>& held);
-  // What the heads are to tell of each other from now on; told by tell().
+  // The statements of the heads about each other from now on; tell() writes them.
   segment::Ledger ledger(const std::vector<Held>& held);  // `held`: by tier
   void tell(const segment::Ledger& ledger) const;
-  // What was stored counts no more.
+  // The stored steps count no more.
   Done rewind();
   // The names of a store that is to be kept from now on, or not.
   Done keep(bool kept);
@@ -51,10 +52,10 @@ class Store {
   std::uint64_t segment_bytes() const { return segment_bytes_; }
   bool kept() const { return kept_; }
   bool read_only() const { return read_only_; }
-  // What could not be taken over, a line each.
+  // The parts that could not be taken over, a line each.
   const std::string& remarks() const { return remarks_; }
   void remark(std::string line) { remarks_ += std::move(line) + "\n"; }
-  // What load() has found of a tier, where it may be less than there was.
+  // Compares what load() has found of a tier with what there was.
   void count_losses(std::uint32_t tier, std::uint64_t steps_found);
 
   // --- a tier ---
@@ -68,9 +69,9 @@ class Store {
   bool compares_every_read(std::uint32_t tier) const { return tiers_[tier].every_read; }
   segment::Medium& medium(std::uint32_t tier) { return *tiers_[tier].medium; }
   const char* kind(std::uint32_t tier) const;
-  // Of a medium that was full: whether another segment may find room there.
+  // Whether another segment may find room on a medium that was full.
   bool may_have_room(std::uint32_t tier) const;
-  // Of a kept store, whose files others can reach: whether they are as long as what is mapped of them.
+  // Whether the files of a kept store, which others can reach, are as long as what is mapped of them.
   Done look_at_files() const;
   const std::string& path(std::uint32_t tier) const { return tiers_[tier].path(); }
 
@@ -128,7 +129,7 @@ class Store {
   void tell_what_is_missing();
   void tell_a_short_file(std::uint32_t position, std::uint64_t segments);
   void lose(std::uint32_t position, std::string line);
-  // Of the tier at this position; where some are left out, it may have another number.
+  // The entry of the tier at this position; where some are left out, it may have another number.
   segment::TierEntry& entry(std::uint32_t position);
   static std::uint64_t new_identity();
   Status name_tiers(bool kept);

@@ -20,7 +20,7 @@ class Sweep {
   Outcome<const std::byte*> decode(const Entry& entry, const std::byte* base, int number);
   void unpin(std::int64_t step);
 
-  // From this step on, downwards.
+  // Begins a sweep from this step on, downwards.
   void begin(std::int64_t from);
   // That state was read: the step below it may be decoded, if its segment is at hand.
   void decode_ahead(const Entry& read);
@@ -31,7 +31,7 @@ class Sweep {
   bool rest();
   bool holds(std::uint32_t segment) const { return segment == ahead_; }
 
-  // What was decoded of the step counts no more.
+  // The step's decoded fields count no more.
   void forget(std::int64_t step);
   void clear();
   std::uint64_t decoded_ahead(int number) const;

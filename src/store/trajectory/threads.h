@@ -1,4 +1,4 @@
-// What the tiers' threads are made of.
+// The tiers' threads, and what they are made of.
 #pragma once
 
 #include <pthread.h>

@@ -221,7 +221,7 @@ Outcome<Active> Tiers::next_for_cleaning() {
   return start();
 }
 
-// In a free slot of the first tier.
+// Starts a segment in a free slot of the first tier.
 Outcome<Active> Tiers::start() {
   const std::uint64_t generation = next_generation_++;
   const std::uint32_t number = log_.add(generation, {0, log_.tier(0).take()});

@@ -1,10 +1,10 @@
 // The segments of one rank, and the two helper threads that keep them all moving.
 //
-// The log (log.h) says where each segment lies, the store (store.h) does what is to be done in a place. What lies in
-// mapped memory is read there; what lies on a streamed tier is read from the cache (read_cache.h), which has buffers of
-// its own: the budgets are for states alone. The preparer makes and touches the segment of the first tier that the
-// writer will want next. The spiller does one job after the other, as decided by policy.h: it carries the oldest
-// segments down before the first tier is full, and fetches what a reader wants, or will want in a reverse sweep.
+// The log (log.h) says where each segment lies, the store (store.h) does what is to be done in a place. A segment in
+// mapped memory is read there; one on a streamed tier is read from the cache (read_cache.h), which has buffers of its
+// own: the budgets are for states alone. The preparer makes and touches the segment of the first tier that the writer
+// will want next. The spiller does one job after the other, as decided by policy.h: it carries the oldest segments down
+// before the first tier is full, and fetches what a reader wants, or will want in a reverse sweep.
 //
 // One mutex guards the log, the cache, the wishes and the store's places. The spiller gives it up while it copies: the
 // segment is `moving` then, and the place that it goes to is in nobody's hands.
@@ -48,13 +48,13 @@ class Tiers {
   Done load(const Visit& visit, std::uint64_t record_bytes);
   // A store that load() has refused: removes what open has made where nothing was.
   void take_back() { store_.take_back(); }
-  // `live` of the records found in each segment count. Starts the threads.
+  // Starts the threads. `live` of the records found in each segment count.
   Done go_on(const std::vector<std::uint32_t>& live);
-  // What load() could not take over, a line each.
+  // The parts that load() could not take over, a line each.
   const std::string& remarks() const { return store_.remarks(); }
   void remark(std::string line) { store_.remark(std::move(line)); }
 
-  // Begins a store: `fields` and the size of a record (with header) are known. Starts the threads.
+  // Begins a store and starts the threads: `fields` and the size of a record (with header) are known.
   Done begin_store(const std::vector<segment::FieldEntry>& fields, std::uint64_t record_bytes);
   // How many segments fit, and of what size; before begin_store() as that would choose them.
   struct Capacity {
@@ -98,7 +98,7 @@ class Tiers {
   void reverse(std::uint32_t from_segment);
   // To another tier, by the spiller; the segment is sealed and not held.
   Done move_to(std::uint32_t segment, std::uint32_t tier);
-  // For messages: "POOL/NAME, segment 3".
+  // The place in words of messages: "POOL/NAME, segment 3".
   std::string place_of(std::uint32_t segment);
 
   // Forgets every segment. Nothing is held.
@@ -113,7 +113,7 @@ class Tiers {
   std::uint64_t segment_bytes() const { return store_.segment_bytes(); }
 
  private:
-  // What has come to a tier.
+  // The traffic to a tier.
   struct Traffic {
     std::optional<Failure> failure;  // why the last attempt to carry something there, or to make a slot, failed
     std::uint64_t moved_in = 0;
@@ -126,7 +126,8 @@ class Tiers {
   void start_threads();
   void stop_threads();
 
-  // Of a segment; empty where it must be fetched first. Needs the lock: another thread may be adding a mapping.
+  // The memory of a segment; empty where it must be fetched first. The lock is needed: another thread may be adding a
+  // mapping.
   std::span<std::byte> memory_of(std::uint32_t segment) const REQUIRES(mutex_);
 
   // All below are called with the lock; those that take it may give it up meanwhile.

@@ -1,8 +1,8 @@
 // trajectory: the states of all time steps of a forward run, read backwards by the adjoint. This is what lies behind
 // forebay/trajectory.h, which says what each call promises.
 //
-// Promises: begin, commit, get and release take no lock, allocate nothing and make no system call, except where one
-// segment ends and another begins, or is asked for (and on media that need a call to make stores last). What is pinned
+// Promises: begin, commit, get and release take no lock, allocate nothing and make no system call. Exceptions are where
+// one segment ends and another begins, or is asked for, and media that need a call to make stores last. A pinned state
 // stays where it is. Must not know: files of a run, drains, MPI.
 //
 // A Kept has the fields, the steps and the tiers. The Reader works on it, and the Writer above that: to write it may

@@ -68,7 +68,7 @@ Done Writer::next_segment() {
   } else {
     const auto no_space = [](const Outcome<Active>& got) { return !got && got.error().status == FOREBAY_E_NO_SPACE; };
     auto active = tiers().next();
-    // What is held for the next read only stands in nobody's way.
+    // A segment held only for the next read stands in nobody's way.
     if (no_space(active) && reader_.leave()) active = tiers().next();
     if (no_space(active) && !fields().encoded()) return clean(active.error());
     if (!active) return pass_on(active);
@@ -215,7 +215,7 @@ Outcome<std::uint64_t> Writer::store(const void* const* memory) {
     const int failed =
         checks ? segment::store_hashed(medium, to, from, field.bytes, hash) : medium.store(to, from, field.bytes);
     if (failed != 0) return fail(FOREBAY_E_IO, "step {} cannot be written: {}", step_, std::strerror(failed));
-    // What stands between fields belongs to the payload.
+    // The bytes between fields belong to the payload.
     if (checks) hash.add(to + field.bytes, segment::round_to_lines(field.bytes) - field.bytes);
   }
   return checks ? hash.value() : 0;
@@ -238,7 +238,7 @@ Done Writer::drop(std::int64_t step) {
     }
     --active_.live;
     if (active_.writer.record() == entry->record) {
-      // What the next state could stand on was taken back; none is pending.
+      // The state that the next one could stand on was taken back; none is pending.
       active_.first = true;
       if (encoder_) encoder_->forget();
     }

@@ -44,7 +44,7 @@ class Writer {
  private:
   Tiers& tiers() const { return kept_.tiers(); }
   const Fields& fields() const { return kept_.fields(); }
-  // Of a state that is not encoded.
+  // The payload of a state that is not encoded.
   std::uint64_t payload_bytes() const { return fields().payload_bytes(); }
   Done begin_step(std::int64_t step);
   Done next_segment();
@@ -58,7 +58,7 @@ class Writer {
   // Once a segment: with the record that is now written half of it is used, and there will be another.
   void announce_next(std::uint64_t payload_bytes);
 
-  // Where a field is encoded. Room and memory for one more state, whatever it becomes:
+  // Reserves room and memory for one more state, whatever it becomes, where a field is encoded:
   Done reserve();
   bool has_room(const Active& active) const;
   // Gives the open state to the encoder.

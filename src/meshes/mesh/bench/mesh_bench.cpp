@@ -96,7 +96,7 @@ struct Row {
   double rate, bytes_per_cell, share_of_memory, goal;
 };
 
-// What is refined. The mesh and its numbers stay where they are.
+// A mesh to refine. The mesh and its numbers stay where they are.
 struct Case {
   Case(const Settings& settings, Shape shape)
       : mesh(need(make_cavity(settings.edge, shape))),

@@ -213,7 +213,7 @@ TEST(Conformity, SaysThatThereMayBeMoreThanItCounted) {
   expect_torn(plates(32, {1, 0.5, 0.5}), "conform: at least 1000 faces lie on others");
 }
 
-// Of the process, the least of some runs.
+// The process's time, the least of some runs.
 double seconds_of(const std::function<void()>& work) {
   double least = 1e9;
   for (int i = 0; i < 3; ++i) {

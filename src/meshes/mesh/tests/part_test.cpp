@@ -10,7 +10,7 @@
 namespace forebay::mesh::test {
 namespace {
 
-// What a part says of everything it holds, by global number alone.
+// The statements of a part about everything it holds, by global number alone.
 struct Global {
   std::map<std::uint64_t, Point> points;
   std::map<std::uint64_t, std::vector<std::uint64_t>> cells, faces;

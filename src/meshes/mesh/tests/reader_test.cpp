@@ -140,7 +140,7 @@ const std::string kMixedVtu = R"(<?xml version="1.0"?>
 </Piece></UnstructuredGrid></VTKFile>
 )";
 
-// As Gmsh writes it.
+// A file as Gmsh writes it.
 const std::string kVtk = R"(# vtk DataFile Version 2.0
 a cube, Created by Gmsh
 ASCII

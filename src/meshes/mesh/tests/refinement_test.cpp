@@ -169,7 +169,7 @@ TEST(Refinement, TetrahedraAreOfThreeKindsOfSimilarCells) {
 }
 
 TEST(Refinement, TheShortestDiagonalIsChosen) {
-  // Of the octahedron inside, the diagonal between the middles of 01 and 23 is the shortest.
+  // The diagonal between the middles of 01 and 23 is the shortest of the octahedron inside.
   Mesh mesh;
   mesh.points = {{-1, 0, 0}, {1, 0, 0}, {0, 1, 0.3}, {0, -1, 0.3}};
   mesh.add(Shape::tetrahedron, std::vector<std::uint32_t>{0, 1, 2, 3});

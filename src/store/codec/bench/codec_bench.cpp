@@ -1,5 +1,5 @@
-// What each codec makes of two fields at several accepted errors: ratio, measured error, GB/s of the field encoded and
-// decoded by one thread.
+// The results of each codec for two fields at several accepted errors: ratio, measured error, GB/s of the field encoded
+// and decoded by one thread.
 //   codec_bench [EDGE]    fields of EDGE^3 values (64)
 #include <fmt/format.h>
 

@@ -64,7 +64,7 @@ struct Held {
 
 using Bytes = std::vector<std::byte>;
 
-// Encoded into a buffer of exactly the bound, then cut to its size.
+// The field, encoded into a buffer of exactly the bound, then cut to its size.
 template <class Real>
 Outcome<Encoded> encode_into(Bytes& record, const std::vector<Real>& field, const Settings& settings,
                              Workspace& workspace, Reference* reference = nullptr) {

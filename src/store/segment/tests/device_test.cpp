@@ -158,7 +158,7 @@ TEST_F(DeviceTest, NeverTakesWhatIsKept) {
   ASSERT_TRUE(kept && kept->read_head()->has_value());
   EXPECT_EQ(kept->segments().front(), std::byte{5});
   EXPECT_EQ(kept->segments().back(), std::byte{5});
-  // Until it is not to be kept any more.
+  // The range stays until it is not to be kept any more.
   ASSERT_TRUE(kept->keep(false));
   kept = open("x-0", true);
   ASSERT_TRUE(kept);
@@ -253,7 +253,7 @@ TEST_F(DeviceTest, WhatOthersHaveLeftIsNoLostSegment) {
       ASSERT_TRUE(found[i]) << "segment " << i;
       EXPECT_EQ(is_free(found[i]->header), i != 1) << "segment " << i;
     }
-    // One that is lost later is not made up for.
+    // A head that is lost later is not made up for.
     std::memset(range->segments().data() + 2 * kMiB, 0xa5, kFirstRecord);
     ASSERT_TRUE(range->write_head(head_of(5), 1, {}));
     EXPECT_FALSE(headers(*range)[2]);

@@ -45,7 +45,7 @@ MappedFile shared_memory(std::size_t bytes) {
   return std::move(*mapped);
 }
 
-// Of all that this process shares.
+// The bytes in huge pages of all that this process shares.
 std::size_t bytes_in_huge_pages() {
   std::ifstream rollup("/proc/self/smaps_rollup");
   std::string word;

@@ -2,7 +2,7 @@
 // model of persistent memory that builds every image a power cut could leave.
 //
 // The model: a line of 64 bytes that was stored to may reach the medium at any time, in any order among lines, and torn
-// between its words of 8 bytes; it has certainly reached it once it was flushed and a fence followed.
+// between its words of 8 bytes. It has certainly reached it once it was flushed and a fence followed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -56,7 +56,7 @@ class Recorder final : public Medium {
   }
   // Another mutant: one fence is left out, the n-th from now.
   void forget_fence(unsigned n) { until_forgotten_ = n; }
-  // What a solver does in place: stores without a flush.
+  // Writes as a solver does in place: stores without a flush.
   void write(void* to, const void* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
     for_lines(to, bytes, [&](std::size_t line) {
@@ -88,7 +88,7 @@ std::byte content_of(std::int64_t step) {
   return static_cast<std::byte>(0x10 + step);
 }
 
-// What a trajectory does in one segment, recorded.
+// The acts of a trajectory in one segment, recorded.
 class Run {
  public:
   Run(Recorder& recorder, std::span<std::byte> segment) : recorder_(recorder), segment_(segment) {}
@@ -97,7 +97,7 @@ class Run {
     writer_.start(recorder_, segment_, {kTracedStore, false}, generation, 1);
     records_.clear();
   }
-  // What the segment held counts no more.
+  // The segment's content counts no more.
   void restart(std::uint64_t generation) {
     start(generation);
     note(Event::Kind::restarted, 0);
@@ -118,7 +118,7 @@ class Run {
     writer_.drop(records_[step]);
     note(Event::Kind::dropped, step);
   }
-  // Of a segment that is written no more.
+  // Marks a step of a segment that is written no more.
   void mark(std::int64_t step) {
     mark_dropped(recorder_, segment_, records_[step]);
     note(Event::Kind::dropped, step);

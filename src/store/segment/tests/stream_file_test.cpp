@@ -77,7 +77,7 @@ std::vector<Touch> record(unsigned without_sync) {
   return trace;
 }
 
-// What may be on the disk at a cut: the versions of every sector, the certain one first.
+// The disk as it may be at a cut: the versions of every sector, the certain one first.
 class Disk {
  public:
   explicit Disk(std::span<const Touch> trace) : sectors_(segment_bytes() / kSector, {Bytes(kSector)}) {

@@ -62,7 +62,7 @@ nlohmann::json files(const Settings& s) {
                .rank = ranks.rank(),
                .ranks = ranks.count()});
   store.declare(s.state_bytes);
-  // What no store can be faster than: each state copied, or consumed, and nothing else.
+  // No store can be faster than this: each state copied, or consumed, and nothing else.
   Room room(s.directory, s.states * segment::round_to_lines(s.state_bytes));
   room.touch();
   const auto at = [&](std::uint64_t k) { return room.data() + k * segment::round_to_lines(s.state_bytes); };
@@ -79,7 +79,7 @@ nlohmann::json files(const Settings& s) {
           }));
         },
         [&] {
-          // What `rewind` does for the store: the states of the last pass go.
+          // This stands for the store's `rewind`: the states of the last pass go.
           written.push_back(ranks.seconds([&] {
             files.remove();
             files.write(state.data());

@@ -34,7 +34,7 @@ class Run {
   std::vector<std::vector<double>> fields_;
 };
 
-// What a solver does between two states, for a given time: it reads memory of its own.
+// The work of a solver between two states, for a given time: it reads memory of its own.
 class Work {
  public:
   explicit Work(const Run& run) : memory_(some_state(run.bytes())) {}

@@ -1,5 +1,5 @@
-// What trajectory_bench can measure: each part alternates the trajectory with its reference in one process, and answers
-// with the seconds of every slice, so that whoever asked can pair and judge them.
+// The parts of trajectory_bench: each alternates the trajectory with its reference in one process, and answers with the
+// seconds of every slice, so that the caller can pair and judge them.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Settings {
 nlohmann::json steady(const Settings& settings);
 // Into segments that nobody has touched, against touching as many pages.
 nlohmann::json fresh(const Settings& settings);
-// With room for half of the states; the sweep back against reading the disk.
+// Runs with room for half of the states; the sweep back against reading the disk.
 nlohmann::json spill(const Settings& settings);
 // Against one file for each state and rank, written and read in reverse, by all ranks at the same time.
 nlohmann::json files(const Settings& settings);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMostRanks = 64;
 
-// The others would wait at the barrier for ever.
+// The other ranks would wait at the barrier for ever.
 void end_with_it(int) {
   int status = 0;
   while (::waitpid(-1, &status, WNOHANG) > 0) {

@@ -49,7 +49,7 @@ class RawFile {
   bool direct_ = false;
 };
 
-// What the store has counted so far.
+// The counts of the store so far.
 struct Counts {
   explicit Counts(const Store& store) : below(store.tier(1)) {
     need(forebay_trajectory_get_waited(store.get(), &waited_for_room, &waited_for_states));

@@ -8,8 +8,8 @@
 namespace forebay::trajectory::bench {
 namespace {
 
-// Where the store keeps each state. The references use the same places: two sets of pages of one medium differ in
-// speed.
+// The places where the store keeps each state. The references use the same places: two sets of pages of one medium
+// differ in speed.
 using Places = std::vector<void*>;
 
 void copy_all(const Places& places, const Settings& s, const void* state) {
@@ -87,9 +87,9 @@ nlohmann::json steady(const Settings& s) {
           {"get", get}, {"read", read},         {"copied", copied}};
 }
 
-// Where memory is that of a virtual machine, a free page comes five times as slowly when the host must find it again,
-// and pages that are still at hand lie with the core that freed them. So the reference takes as many as the store,
-// whole segments, by a thread of its own as the store does, and each repetition is the mean of both orders.
+// In a virtual machine a free page comes five times as slowly when the host must find it again. Pages that are still at
+// hand lie with the core that freed them. So the reference takes as many as the store, whole segments, by a thread of
+// its own as the store does, and each repetition is the mean of both orders.
 nlohmann::json fresh(const Settings& s) {
   constexpr std::uint64_t kSegment = std::uint64_t{64} << 20;
   const auto state = some_state(s.state_bytes);

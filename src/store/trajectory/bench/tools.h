@@ -1,4 +1,4 @@
-// What the parts have in common: a clock, memory to measure against, and a trajectory to measure.
+// Shared by the parts: a clock, memory to measure against, and a trajectory to measure.
 #pragma once
 
 #include <fmt/format.h>
@@ -96,11 +96,11 @@ class Store {
 // Room in the first tier for so many states, with what a segment may leave empty.
 std::uint64_t budget_for(std::uint64_t states, std::uint64_t state_bytes);
 
-// That one segment holds.
+// The number of states that one segment holds.
 std::uint64_t states_of_a_segment(std::uint64_t segment_bytes, std::uint64_t state_bytes);
 
 void put_all(const Store& store, std::uint64_t states, const void* state);
-// From the last step to the first, each byte consumed.
+// Reads from the last step to the first, and consumes each byte.
 void read_back(const Store& store, std::uint64_t states, std::uint64_t state_bytes);
 
 }  // namespace forebay::trajectory::bench

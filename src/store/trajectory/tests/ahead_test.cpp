@@ -80,7 +80,7 @@ TEST(Ahead, InterpolationsAreASweepToo) {
   EXPECT_GT(run.encoding().decoded_ahead, 0u);
 }
 
-// Whatever follows a get finds the thread in the middle of the next step.
+// Any call that follows a get finds the thread in the middle of the next step.
 TEST(Ahead, AnythingMayFollowAGet) {
   constexpr std::uint64_t values = 4000;
   constexpr std::uint64_t segment = 256 << 10;

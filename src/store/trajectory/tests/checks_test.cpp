@@ -51,7 +51,7 @@ struct Damage {
   std::function<void(const Descriptor&, const std::string& before, std::int64_t step)> make;
 };
 
-// Where a state's payload lies in the file.
+// The place of a state's payload in the file.
 std::uint64_t place_of(const std::string& bytes, std::int64_t step) {
   double begin[8];
   for (std::uint64_t i = 0; i < 8; ++i) begin[i] = States::value(step, i);
@@ -244,7 +244,7 @@ TEST(Checks, StayWhereAHeadWasLost) {
   }
 }
 
-// The same of a store that was begun in memory and copied to a disk: what is written there gets checksums.
+// The store was begun in memory and copied to a disk: steps that are written there get checksums.
 TEST(Checks, ComeWithTheMediumAndNotWithTheStore) {
   const Scratch memory, disk("/tmp");
   OptionsOf before, after;
@@ -332,7 +332,7 @@ TEST(Checks, CostNoPassOfTheirOwnWhereACopyIsMade) {
             Cost(0, 0));
   EXPECT_EQ(cost(OptionsOf().pool(disk.path(), 50 * kSegment), false), Cost(kBytes, 0)) << "put into a file";
   EXPECT_EQ(cost(OptionsOf().pool(disk.path(), 50 * kSegment), true), Cost(0, kBytes)) << "written in place";
-  // What moves on: each state once, by the spiller, where the file system reads it.
+  // Moving on costs one check of each state, by the spiller, where the file system reads it.
   const auto [copied, read] = cost(OptionsOf().dram(4 * kSegment).shared(disk.path(), 50 * kSegment), false);
   EXPECT_EQ(copied, 0u);
   EXPECT_LE(read, kBytes);

@@ -1,4 +1,4 @@
-// What tests of any order of operations store: a step has versions, and each tells which it is.
+// The states that tests of any order of operations store: a step has versions, and each tells which it is.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace forebay {
 
-// What is stored: words that no two versions share, or waves that are stored within an error.
+// The content of a state: words that no two versions share, or waves that are stored within an error.
 struct Content {
   std::uint64_t words;
   double accepted = 0;

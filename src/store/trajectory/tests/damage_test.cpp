@@ -20,7 +20,7 @@ void spill_out(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// What the stores of the test hold: 100 states, and whether one that was read is right.
+// The content of the test's stores: 100 states, and whether one that was read is right.
 struct Content {
   std::uint64_t segment_bytes;
   int rounds;

@@ -1,4 +1,4 @@
-// What memory from begin and get is good for, and for how long; and that a trajectory is its opener's alone.
+// Proves what memory from begin and get is good for, and for how long; and that a trajectory is its opener's alone.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -112,7 +112,7 @@ TEST_F(Lifetime, DebugMarksWhatIsNoLongerValid) {
   EXPECT_EQ(stored[0], 1);
 }
 
-// What begin gave also ends with the step itself, and what get gave with its release; neither may be written to.
+// Memory from begin also ends with the step itself, and memory from get with its release; neither may be written to.
 TEST_F(Lifetime, DebugMarksWhatEndsWithItsStep) {
   const auto first_byte = [](const double* u) { return *reinterpret_cast<const unsigned char*>(u); };
   States run(options().debug());
@@ -223,7 +223,7 @@ TEST_F(Lifetime, ALivingChildKeepsNoLock) {
   EXPECT_EQ(status, 0);
 }
 
-// What holds a forked child up before it does anything else: the end of a pipe, or nothing.
+// A forked child waits for this before it does anything else: the end of a pipe, or nothing.
 int hold_up = -1;
 [[maybe_unused]] const int held_up = ::pthread_atfork(nullptr, nullptr, [] {
   char end = 0;

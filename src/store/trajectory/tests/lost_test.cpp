@@ -1,4 +1,4 @@
-// Of a kept store that has lost a part, what is left is offered, and what is lost is listed.
+// Proves: a kept store that has lost a part offers what is left, and lists what is lost.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -435,7 +435,7 @@ TEST_F(Lost, NothingWithATornFirstHeader) {
     States run(one_tier());
     EXPECT_EQ(recovery(run), "");
     EXPECT_EQ(offered(run).size(), static_cast<std::size_t>(kSteps));
-    // One that was used and is free again has two headers.
+    // A segment that was used and is free again has two headers.
     for (int step = 0; step < kSteps; ++step) ASSERT_STATUS(FOREBAY_OK, forebay_trajectory_drop(run, step));
   }
   for (std::uint64_t at = 0; at < bytes; at += kSegment) {

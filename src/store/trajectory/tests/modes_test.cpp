@@ -1,4 +1,4 @@
-// What open expects of a store that is kept, and what it may do with it.
+// Proves what open expects of a store that is kept, and what it may do with it.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>

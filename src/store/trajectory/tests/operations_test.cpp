@@ -24,7 +24,7 @@ constexpr std::int64_t kSteps = 400;
 constexpr std::uint64_t kWords = 200;
 constexpr std::uint64_t kOperations = 12500;  // of each kind of store
 
-// What must be stored. It lies in memory that outlives a process that is killed.
+// The states that must be stored. It lies in memory that outlives a process that is killed.
 struct Model {
   std::uint64_t versions[kSteps];  // 0: not stored
   bool begun;                      // there is a store
@@ -36,7 +36,7 @@ struct Model {
   }
 };
 
-// What one process does with it. Stops at the first thing that is wrong.
+// The acts of one process with it, up to the first thing that is wrong.
 class Session {
  public:
   Session(const Content& content, std::uint64_t seed, Model& model) : content_(content), random_(seed), model_(model) {}
@@ -128,7 +128,7 @@ class Session {
       if (stored(step)) look_at(step);
     }
   }
-  // What begin returned is to stay.
+  // Memory that begin returned is to stay.
   void look_at_lent() {
     if (lent_ != nullptr && !std::equal(lent_words_.begin(), lent_words_.end(), lent_)) {
       wrong("memory of the last step was changed");

@@ -174,7 +174,7 @@ class TwoOpenings : public testing::TestWithParam<int> {
       }
       (void)remove_tree(aside);
     }
-    // Of a store of which no head is left nothing tells that it ever was.
+    // Nothing tells of a store that has no head left.
     std::size_t heads = 0;
     for (const std::string& place : places_) heads += files::exists(place + "/store") ? 1 : 0;
     // Nor does anything tell that a tier was away where just the heads that know of it are lost (docs/gaps.md).

@@ -1,8 +1,8 @@
 // A mutex, a condition and a thread as the standard's, of which one thread runs at a time: which one goes on wherever a
 // mutex is taken or given up is chosen by a test. So a run can be repeated, and all orders of a short one be tried.
 //
-// What a thread waits for is written down here, and not in the system: where all wait, nobody will ever go on, and the
-// program ends with the state of each.
+// The condition that a thread waits for is written down here, and not in the system: where all wait, nobody will ever
+// go on, and the program ends with the state of each.
 #pragma once
 
 #include <condition_variable>

@@ -17,7 +17,7 @@ using scheduled::Schedule;
 constexpr std::uint64_t kSegment = 16 << 10;
 constexpr std::uint64_t kValues = 1000;  // two states in a segment
 
-// What is done does not depend on the order in which threads go on.
+// The operations do not depend on the order in which threads go on.
 void use(std::uint64_t seed, int operations) {
   std::mt19937_64 random(seed);
   const Scratch pool, shared("/tmp");
