@@ -11,7 +11,7 @@ namespace forebay::advice {
 // The table of docs/exit-codes.md.
 std::string statuses_as_markdown();
 
-// What helps after a run, or a resume, that ended with this trouble: one line with the command, for people. Empty where
+// The advice after a run, or a resume, that ended with this trouble: one line with the command, for people. Empty where
 // the trouble's own message has all there is to say. Throwing away is never the only way.
 std::string what_helps(Code trouble, const std::string& case_path);
 

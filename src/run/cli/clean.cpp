@@ -36,13 +36,13 @@ struct CleanOptions {
   bool yes = false;
 };
 
-// What can be removed: listed first, and removed when the user has said so.
+// One thing that can be removed: it is listed first, and removed when the user has said so.
 struct Removal {
   std::string name, detail;           // "run X on CASE", "all of it is home"
   std::function<Status()> carry_out;  // looks again: minutes may have passed
 };
 
-// What was found, and the gravest trouble of what is kept.
+// The things that were found, and the gravest trouble of those that are kept.
 struct Survey {
   std::vector<Removal> removals;
   std::optional<Code> trouble;
@@ -51,7 +51,7 @@ struct Survey {
   }
 };
 
-// What the run's trees hold that the case does not; an unreadable journal counts as undrained.
+// Files that the run's trees hold and the case does not; an unreadable journal counts as undrained.
 Result<std::vector<drain::Output>> undrained(const launch::PoolRun& run) {
   auto records = drain::Journal::read(join(run.home(), "journal"));
   if (!records) return forward(records);
@@ -73,7 +73,7 @@ std::string text_of(const Result<std::vector<drain::Output>>& left, const std::s
   return text;
 }
 
-// Who waits to resume it must hear that it is gone.
+// A process that waits to resume it must hear that it is gone.
 void tell_waiting(const launch::PoolRun& run, const Descriptor& lock) {
   launch::NodeReport outcome;
   outcome.node = run.node;

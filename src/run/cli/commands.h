@@ -57,12 +57,12 @@ inline constexpr char program_mark = ':';
 void add_program(CLI::App& command, const std::string& name, std::vector<std::string>& words,
                  const std::string& meaning);
 
-// What options of a command say of the settings: single keys, and --set KEY=VALUE.
+// A command's options about settings: single keys, and --set KEY=VALUE.
 struct GivenSettings {
   std::vector<std::pair<std::string, std::string>> assigned;  // key, value
   std::vector<std::string> pairs;                             // "KEY=VALUE"
 };
-// What it takes, and its default, as the table of keys has them.
+// Adds an option for a key: its values and its default are those of the table of keys.
 void add_setting(CLI::App& command, GivenSettings& given, const std::string& flag, const std::string& key,
                  const std::string& meaning);
 void add_set(CLI::App& command, GivenSettings& given);

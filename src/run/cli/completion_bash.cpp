@@ -8,7 +8,7 @@
 namespace forebay::cli {
 namespace {
 
-// What does not depend on the commands: where the cursor is, and the words of a program behind `--`.
+// The part that does not depend on the commands: where the cursor is, and the words of a program behind `--`.
 constexpr const char* head = "# bash completion for forebay, made by: forebay completion bash\n";
 constexpr const char* before_cases = R"(_forebay_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
 _forebay_paths() {

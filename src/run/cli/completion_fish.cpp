@@ -40,7 +40,7 @@ std::string fish_option(const std::string& condition, const Argument& option, co
   return text + " -d " + fish_quoted(option.meaning) + "\n";
 }
 
-// What to do comes first, and what to do it with behind it.
+// The action comes first, and its object behind it.
 std::string fish_positionals(const Command& command, const std::string& condition, const std::string& commands) {
   if (command.takes_program || command.positionals.empty()) return {};
   std::string text, behind = condition;

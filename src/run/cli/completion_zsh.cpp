@@ -6,7 +6,7 @@
 namespace forebay::cli {
 namespace {
 
-// Within single quotes, and within the brackets and colons of _arguments.
+// Quotes for single quotes, and for the brackets and colons of _arguments.
 std::string zsh_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {

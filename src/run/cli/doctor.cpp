@@ -24,7 +24,8 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// `forebay bench io --quick` of every pool, and of the case that one stands in. Returns only when it cannot be started.
+// `forebay bench io --quick` of every pool, and of the case that one stands in. It returns only when the program cannot
+// be started.
 Status measure(const std::vector<node::Pool>& pools, const std::optional<CaseView>& of_case) {
   const auto command = real_path("/proc/self/exe");
   if (!command) return forward(command);

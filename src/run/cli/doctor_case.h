@@ -1,5 +1,5 @@
-// What doctor tells of the case: whether it is one, on how many ranks, on which file system, and whether there is
-// anything to gain.
+// Doctor's view of the case: whether it is one, on how many ranks, on which file system, and whether there is anything
+// to gain.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace forebay::cli {
 
-// Where the case's files lie.
+// The place of the case's files.
 enum class Where { shared, own_disk, memory, unknown };
 
 struct CaseView {
@@ -28,7 +28,8 @@ std::string kind_of(const CaseView& view);
 std::string place_of(const CaseView& view);
 // "every 10 time steps; all times are kept"; empty where the case does not tell.
 std::string output_of(const CaseView& view);
-// What this shell lacks to start the case's programs, and what to do; empty where nothing is known to be missing.
+// The settings that this shell lacks to start the case's programs, and what to do; empty where nothing is known to be
+// missing.
 std::string lacks_of(const CaseView& view);
 // One sentence, and what to type to know more.
 std::string gain_of(const CaseView& view);

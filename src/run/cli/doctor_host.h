@@ -1,4 +1,5 @@
-// What doctor tells of a node beyond what node knows: launchers, huge pages, limits, devices without a file system.
+// Doctor's view of a node, beyond what the room `node` knows: launchers, huge pages, limits, devices without a file
+// system.
 #pragma once
 
 #include <sys/types.h>

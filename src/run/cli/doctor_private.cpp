@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Places that every Linux has: they say nothing. With "/" at the end also all below.
+// Places that every Linux has: they say nothing. A "/" at the end stands for all below, too.
 constexpr std::array<std::string_view, 17> common_places{"/",
                                                          "/dev/shm",
                                                          "/tmp",
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 17> common_places{"/",
                                                          "/opt",
                                                          "/root",
                                                          "/etc/forebay.toml"};
-// Of these a value is told, of others that begin with a prefix below only that they are set.
+// The report tells the values of these. Of others that begin with a prefix below it tells only that they are set.
 constexpr std::array<std::string_view, 14> open_variables{
     "LANG",         "LC_ALL",          "OMP_NUM_THREADS",     "WM_PROJECT_VERSION",  "WM_PRECISION_OPTION",
     "SLURM_NTASKS", "SLURM_NNODES",    "SLURM_JOB_NUM_NODES", "SLURM_CPUS_ON_NODE",  "SLURM_TASKS_PER_NODE",
@@ -157,7 +157,7 @@ PrivateWords private_words(const DoctorReport& report) {
   for (const node::Mount& mount : report.machine.mounts) words.paths.push_back(mount.path);
   std::erase_if(words.names, [](const std::string& each) { return each.empty(); });
   std::erase_if(words.paths, [](const std::string& each) { return each.empty() || is_common_place(each); });
-  // What lies in another one first.
+  // A path that lies in another one comes first.
   std::ranges::sort(words.paths, [](const auto& a, const auto& b) { return a.size() > b.size(); });
   return words;
 }

@@ -1,4 +1,4 @@
-// What doctor found as a file that may be given away: without names of people, hosts and places.
+// Doctor's report as a file that may be given away: without names of people, hosts and places.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct PrivateWords {
   std::vector<std::string> paths;  // the case's, the home's, ...
   std::vector<std::string> names;  // of the user and of the host
 };
-// Of this process: its user, its host, its directories; and what the report names.
+// The words of this process: its user, its host, its directories; and those that the report names.
 PrivateWords private_words(const DoctorReport& report);
 
 // Other absolute paths go as well, but those that every system has.

@@ -1,4 +1,4 @@
-// What doctor found and what forebay would choose, as a value that prints as text and as JSON.
+// Doctor's findings and forebay's choices, as a value that prints as text and as JSON.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ struct DoctorReport {
 
 // Chooses pools and the way in for what was found; what cannot be chosen becomes a problem.
 void choose(DoctorReport& report);
-// What works but may surprise, one line each.
+// Warnings about what works but may surprise, one line each.
 std::vector<std::string> warnings_of(const DoctorReport& report);
 // The case and what would be chosen; with `all` also what was found on the node, and every setting. `bold`: headings
 // stand out by terminal codes.

@@ -67,7 +67,7 @@ std::optional<Code> say_messages(const drain::DrainReport& report, const std::st
 }
 
 // The control directory goes when no node of the run has anything left: the one that was just brought home has told the
-// case so. What the other nodes have told goes with that directory: it is said here, and their trouble is added.
+// case so. The other nodes' reports go with that directory: they are printed here, and their trouble is added.
 // Code::undrained: another node has something left.
 Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
   auto plan = launch::read_plan(run.plan.case_path);

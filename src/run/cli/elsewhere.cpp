@@ -31,7 +31,7 @@ int cannot_start(const std::vector<std::string>& paths) {
                  "it belongs to forebay: install all of it (docs/install.md)"});
 }
 
-// What a process has read and written, and the time that it took of a processor: a text that changes while it works.
+// The bytes that a process has read and written, and its processor time: a text that changes while it works.
 std::string work_of(pid_t process) {
   const std::string own = "/proc/" + std::to_string(process);
   const std::string stat = read_file(own + "/stat", 4096).value_or("");
@@ -62,7 +62,7 @@ Declared<std::vector<std::string>> declare_carry(CLI::App& app) {
 int carry_out_elsewhere() {
   const auto paths = candidates();
   if (!paths) return failed(paths.error());
-  // What a process was started with tells no size beforehand.
+  // The file of a process's arguments tells no size beforehand.
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   const std::string line{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> arguments;
@@ -90,7 +90,7 @@ int carry_elsewhere(const std::vector<std::string>& directories, Clock& clock) {
     pid_t ended = 0;
     std::string before;
     while ((ended = ::waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-      // Who watches this process learns that the other one is at work, or that it is not.
+      // A watcher of this process learns that the other one is at work, or that it is not.
       if (std::string now = work_of(child); now != before) {
         Pulse::beat();
         before = std::move(now);

@@ -54,7 +54,7 @@ struct MeshOptions {
 };
 Declared<MeshOptions> declare_mesh(CLI::App& app);
 
-// What `forebay drain --resume` asks of it: to carry home what programs left in these directories of slots.
+// The request of `forebay drain --resume`: to carry home what programs left in these directories of slots.
 Declared<std::vector<std::string>> declare_carry(CLI::App& app);
 
 // Runs `forebay-files`, beside this program, with the arguments of this one; returns only when it cannot be started.

@@ -62,7 +62,7 @@ std::vector<std::string> to_parse(std::vector<std::string> words) {
   return words;
 }
 
-// What `forebay` alone says: what it is for, and what to type next.
+// The text of `forebay` alone: what it is for, and what to type next.
 std::string first_words() {
   return fmt::format(
       R"(forebay {}: a solver writes to memory on its own node, and each finished output time is copied to the

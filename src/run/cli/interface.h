@@ -1,4 +1,4 @@
-// What the command offers, as a value: read from the same tree that parses command lines and prints --help, so manual
+// The command's interface, as a value: read from the same tree that parses command lines and prints --help, so manual
 // pages and completion cannot drift from it.
 #pragma once
 
@@ -41,7 +41,7 @@ std::string footer(const std::vector<std::string>& examples, const std::vector<s
 std::vector<std::string> choices_of(const Argument& argument);
 // The first argument where it is a word that says what to do, like that of `forebay mesh multiply`; else nullptr.
 const Argument* action_of(const Command& command);
-// What is to be completed with paths.
+// Whether an argument is completed with paths.
 bool takes_directory(const Argument& argument);
 bool takes_file(const Argument& argument);
 // The names of commands that --help shows.
@@ -51,7 +51,7 @@ std::vector<std::string> command_names(const Interface& interface);
 std::string manual_of_command(const Interface& interface, const Command& command);
 std::string manual_of_whole(const Interface& interface);
 
-// What a shell sources to complete the command's words.
+// The script that a shell sources to complete the command's words.
 std::string bash_completion(const Interface& interface);
 std::string zsh_completion(const Interface& interface);
 std::string fish_completion(const Interface& interface);

@@ -11,7 +11,7 @@
 namespace forebay::cli {
 namespace {
 
-// Behind the list of options.
+// The text behind the list of options.
 std::string more_of_mesh() {
   return footer(
       {"forebay mesh multiply cavity:tetrahedra:4 --levels 2 -o cavity.vtkhdf",

@@ -1,4 +1,4 @@
-// What several commands have in common.
+// Options that several commands have in common.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

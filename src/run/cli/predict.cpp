@@ -46,7 +46,8 @@ void add_steps(json& facts, const openfoam::CaseFacts& of_case, const std::strin
   if (end && *end > start) facts["steps"] = (*end - start) / *delta;
 }
 
-// Of the newest time with the most files, behind the one that the run started from: what a rank writes, on average.
+// Adds what a rank writes on average, from the newest time with the most files, behind the one that the run started
+// from.
 void add_output(json& facts, const std::string& case_path, const openfoam::CaseTimes& found) {
   std::string newest;
   std::size_t most = 0;

@@ -68,7 +68,7 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes, int all_
                      human_bytes(bytes), plural(files, "file"), queued, waits_for);
 }
 
-// That the case takes nothing is told once, as soon as it is no matter of a moment.
+// A case that takes nothing is told once, as soon as it is no matter of a moment.
 void Progress::tell_failure(const std::vector<launch::NodeReport>& nodes) {
   const auto fails = [](const launch::NodeReport& node) {
     return node.phase == launch::Phase::draining && !node.waits.for_case.empty();
@@ -86,7 +86,7 @@ void Progress::tell_failure(const std::vector<launch::NodeReport>& nodes) {
       printable(node->waits.for_case));
 }
 
-// Who has changed the case under the program still knows what for.
+// A user who is told at once still knows why she has changed the case under the program.
 void Progress::tell_conflicts(const std::vector<launch::NodeReport>& nodes) {
   for (const launch::NodeReport& node : nodes) {
     if (node.phase != launch::Phase::running || node.drain.trouble != Code::conflict) continue;

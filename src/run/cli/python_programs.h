@@ -1,4 +1,4 @@
-// What the command has carried out by programs in Python, which lie together beside it.
+// Parts of the command that are programs in Python, which lie together beside it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace forebay::cli {
 // in an error. `holding`: a file that must be there; what is not built is not installed.
 Result<std::string> python_programs(const std::string& what, const std::string& holding);
 
-// The program finds the version of forebay in FOREBAY_VERSION. Returns only when it cannot be started.
+// The program finds the version of forebay in FOREBAY_VERSION. It returns only when the program cannot be started.
 Status start_python(const std::string& program, std::vector<std::string> words);
 
 }  // namespace forebay::cli

@@ -1,4 +1,4 @@
-// forebay report: how steady was a run? What reads and draws the reports is Python, run/report/report.py beside the
+// forebay report: how steady was a run? A Python program reads and draws the reports: run/report/report.py beside the
 // benchmarks.
 #include <memory>
 #include <string>

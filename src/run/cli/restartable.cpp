@@ -34,7 +34,7 @@ struct RestartableOptions {
   bool set_aside = false, json = false;
 };
 
-// What was found of one time.
+// The findings about one time.
 struct Judged {
   std::string time;
   bool restartable = false;
@@ -81,7 +81,7 @@ class CaseReader {
     required_ = core::Required::of(start, written);
   }
 
-  // From the oldest to the newest.
+  // The order is from the oldest to the newest.
   const std::vector<std::string>& order() const { return order_; }
 
   bool is_start(const std::string& time) const { return time == found_.start; }
@@ -121,7 +121,7 @@ class CaseReader {
     return cut;
   }
 
-  // How the files of these names end in all times.
+  // Compares how the files of these names end in all times.
   void compare(core::Names names) {
     std::erase_if(names, [&](const std::string& name) { return !compared_.insert(name).second; });
     if (names.empty()) return;
@@ -176,7 +176,7 @@ CaseReport report_on(const std::string& case_path, CaseReader reader) {
       }
       continue;
     }
-    // The run had what the start time has. Others are opened only where their names say that they have something.
+    // The run had what the start time has. Later times are opened only where their names say that they have something.
     if (reader.is_start(*time) || superseded(reader.whole_names(*time, {}))) continue;
     Judged judged = reader.judge(*time);
     core::NamesOfRanks names = reader.whole_names(*time, judged.cut);
@@ -279,7 +279,7 @@ Result<std::string> move_aside(const std::string& from, const std::string& base,
   return error(Code::failed, "too many of this name are set aside already:", directory);
 }
 
-// Of the case, a directory of a time, or a file below one ("processor3/0.1/phi").
+// Sets aside a directory of a time of the case, or a file below one ("processor3/0.1/phi").
 Status set_aside(CaseReport& report, const std::string& path) {
   const std::string from = join(report.case_path, path);
   auto moved = move_aside(from, report.case_path, path);

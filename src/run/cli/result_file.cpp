@@ -17,7 +17,7 @@ tl::unexpected<Error> refused(std::string_view what, const std::string& path, st
                fmt::format("remove it, or give another {}", option));
 }
 
-// Of what a link leads to.
+// The status of what a link leads to.
 std::optional<struct stat> status_behind(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;

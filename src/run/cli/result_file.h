@@ -11,7 +11,7 @@
 
 namespace forebay::cli {
 
-// What the files of one kind are called, and how one is known by its content.
+// A kind of files: its name for people, and how a file of it is known by its content.
 struct ResultKind {
   std::string_view name;
   std::function<bool(const std::string&)> is_one;

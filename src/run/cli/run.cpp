@@ -48,7 +48,7 @@ std::string own_path() {
   return real_path("/proc/self/exe").value_or("forebay");
 }
 
-// Of any version.
+// A report of any version.
 ResultKind report_kind() {
   return {"report of a run", [](const std::string& text) {
             const auto told = nlohmann::json::parse(text, nullptr, false);
@@ -66,7 +66,7 @@ int run(const RunOptions& options) {
   const bool json_is_file = is_file_to_be(options.json);
   auto prepared = launch::prepare({options.case_path, options.command, *settings, own_path()}, real_clock());
   if (!prepared) return failed(prepared.error());
-  // Whoever reads our words may go away (`| head`): the run goes on, and ends as it would.
+  // The reader of our words may go away (`| head`): the run goes on, and ends as it would.
   prepared->on_broken_pipe = ::signal(SIGPIPE, SIG_IGN);
   for (const std::string& notice : prepared->notices) say(stderr, "forebay: {}\n", notice);
   if (options.dry) {

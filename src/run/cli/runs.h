@@ -30,14 +30,15 @@ std::optional<std::chrono::seconds> age_on_case(const std::string& path, Clock& 
 // How long ago a node of the run told the case of itself; nullopt: never. `case_path`: as this host has it.
 std::optional<std::chrono::seconds> heard_ago(const std::string& case_path, const std::string& node, Clock& clock);
 
-// Of what is kept for the next run on a case: which case, how much, and where.
+// The line about what is kept for the next run on a case: which case, how much, and where.
 std::string line_of(const launch::KeptSet& set);
 
 // home_of() in pools that were not named: those found, and where the run was told to have its own, as far as that is
 // there.
 std::optional<std::string> home_elsewhere(const launch::Plan& plan, const std::string& case_path);
-// Of a run that has its mark on the case: this node had something that only it held, and its pool is gone (Code::lost),
-// or the file system that it lies on is not mounted now (Code::undrained). What is safe, and what to do.
+// The error of a run that has its mark on the case: this node had something that only it held, and its pool is gone
+// (Code::lost), or the file system that it lies on is not mounted now (Code::undrained). It says what is safe, and what
+// to do.
 std::optional<Error> lost_here(const launch::Plan& plan, const FoundRuns& found);
 // Where a run has what it left, readable or not; nullopt: it was not found.
 std::optional<std::string> home_of(const std::string& run, const FoundRuns& found);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two lines. The first one comes at once.
+// The time between two lines. The first one comes at once.
 constexpr std::chrono::seconds at_terminal = 10s, elsewhere = 30s;
 
 }  // namespace

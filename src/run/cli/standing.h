@@ -1,4 +1,4 @@
-// What a terminal is told of programs that are held back: a line when it begins, when it has another reason, and when
+// Lines for a terminal about programs that are held back: a line when it begins, when it has another reason, and when
 // it ends. Pure: who calls it reads the clock and prints.
 #pragma once
 

@@ -104,7 +104,7 @@ std::string agent_of(const Seen& seen) {
   return fmt::format("{} (process {})", phase_name(seen.report.phase), seen.report.agent_pid);
 }
 
-// What all nodes of a run told.
+// The reports of all nodes of a run.
 struct SeenJob {
   std::string case_path;
   std::vector<launch::NodeReport> nodes;
@@ -154,7 +154,7 @@ void print_text(const std::vector<Staged>& staged) {
   }
 }
 
-// The others are in the JSON.
+// The JSON has all.
 constexpr std::size_t growing_told = 10;
 
 // Times are known by their directories, which a run that writes over earlier times does not make.
@@ -170,7 +170,7 @@ std::string text_of_safe(const drain::DrainReport& drain) {
              : none + "; times that were on the case before the run are not judged when it writes over them";
 }
 
-// Of each run one line, and where it is at work another.
+// Prints one line for each run, and where it is at work another.
 void print_text(const std::vector<SeenJob>& jobs) {
   for (const SeenJob& each : jobs) {
     fmt::print("job on {}: {}\n", printable(each.case_path), launch::to_text(each.job));

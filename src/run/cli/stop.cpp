@@ -32,7 +32,7 @@ struct StopOptions {
   bool no_wait = false;
 };
 
-// What is known of a run from its case.
+// A run as its case tells of it.
 struct Run {
   std::string case_path;
   launch::Plan plan;
@@ -44,7 +44,8 @@ bool was_heard(const Run& run, const launch::NodeReport& node, Clock& clock) {
   return heard && *heard <= run.plan.settings.drain.silence;
 }
 
-// As far as this host can tell. Of a run that has just begun on another one no node has told anything yet.
+// Whether a run is at work, as far as this host can tell. No node has told anything yet of a run that has just begun on
+// another host.
 bool is_at_work(const Run& run, Clock& clock) {
   if (launch::is_alive(run.plan)) return true;
   if (run.nodes.empty() && run.plan.submit_host != launch::host_name()) {

@@ -1,4 +1,4 @@
-// What is to be done about a name, by what the case, the ledger and the tree have under it.
+// Decides what is to be done about a name, by what the case, the ledger and the tree have under it.
 #include "run/control/control.h"
 
 #include "run/tree/links.h"
@@ -14,7 +14,7 @@ bool is_as_known(const OnCase& there, const drain::Known& known) {
 
 namespace {
 
-// What was known of it is gone from the case.
+// A file or link that was known is gone from the case.
 Act act_on_absence(const drain::Known& known, Here here) {
   if (known.deleted || !known.on_case) return Act::none;
   const bool unchanged = here == Here::link || here == Here::same || (here == Here::directory && known.directory);

@@ -2,10 +2,10 @@
 // a dictionary, a lock that is removed.
 //
 // A thread of its own looks at the case, and makes ready beside the local tree what the program is to be shown, so that
-// giving it its name in the tree is one rename. What is to be done about a name is decided by a pure function.
-// Promises: the case is only read; a look lists each directory once, no more than most_names of it, and takes a tenth
-// of the time at most. Nobody waits for the thread, which may wait for a server for ever. Must not know: the drain,
-// which has the ledger and the tree; how processes come to the tree.
+// giving it its name in the tree is one rename. A pure function decides what is to be done about a name. Promises: the
+// case is only read; a look lists each directory once, no more than most_names of it, and takes a tenth of the time at
+// most. Nobody waits for the thread, which may wait for a server for ever. Must not know: the drain, which has the
+// ledger and the tree; how processes come to the tree.
 #pragma once
 
 #include <chrono>
@@ -29,10 +29,10 @@ namespace forebay::control {
 
 // A directory that has more is not looked into, nor is one shown that has more names below it.
 inline constexpr std::size_t most_names = 10'000;
-// In one look. The others are not looked into.
+// The most directories in one look. Others are not looked into.
 inline constexpr std::size_t most_directories = 1'000;
 
-// What is looked at, and how a new file is shown.
+// The directories that are looked at, and how a new file is shown.
 struct Watched {
   std::string case_path, lower, run;
   // With all that is below them, but for "", the case itself: of that only the names right in it. None: nothing is
@@ -47,7 +47,7 @@ bool is_left_out(const Watched& watched, const std::string& path, unsigned char 
 // Whether a look tells of this name.
 bool is_looked_at(const Watched& watched, std::string_view path);
 
-// What the case has under a name.
+// The file, link or directory that the case has under a name.
 struct OnCase {
   enum class Kind { file, directory, link };
   Kind kind = Kind::file;
@@ -66,7 +66,7 @@ struct Look {
 };
 Look look(drain::SharedFiles& files, const Watched& watched, Clock& clock);
 
-// What the local tree has under a name.
+// The kind of what the local tree has under a name.
 enum class Here {
   nothing,
   link,   // the one to the case's own file
@@ -82,7 +82,7 @@ enum class Act {
   carry,  // now, to find out about a conflict: somebody and the program have made or changed it
 };
 // `there`: on the case, nullopt: nothing. `known`: what the ledger says of the name. `brought`: it was shown while the
-// program worked. What only the drain put there, is about to carry, or is about to remove, is left alone.
+// program worked. A name that only the drain put there, is about to carry, or is about to remove, is left alone.
 Act act_on(const std::optional<OnCase>& there, const std::optional<drain::Known>& known, Here here, bool brought);
 // By its text a link leads out of the case, or is absolute. It is not shown: what the program writes under its name
 // would go there.
@@ -132,7 +132,7 @@ class Lookout {
 
   // From one look to the next.
   void set_pace(std::chrono::milliseconds pace);
-  // From now on with all below it.
+  // Adds a directory with all below it, from now on.
   void look_also_at(const std::string& directory);
   // The next look is told also when it is like the last one.
   void look_again();

@@ -11,11 +11,11 @@
 namespace forebay::control {
 namespace {
 
-// Of the time, looks take one part of so many at most.
+// Looks take one part of so many of the time, at most.
 constexpr int parts = 10;
-// Who writes a file opens it first: what is new is given a moment to become whole.
+// A writer opens a file first: a new file is given a moment to become whole.
 constexpr std::chrono::milliseconds moment{50};
-// Whoever lets go of the thread waits so long for it.
+// The one who lets go of the thread waits so long for it.
 constexpr std::chrono::milliseconds ends_within{200};
 
 bool is_like(const Look& a, const Look& b) {
@@ -24,7 +24,7 @@ bool is_like(const Look& a, const Look& b) {
 
 }  // namespace
 
-// What the thread and its owner share; the last of them has it.
+// State that the thread and its owner share; the last of them has it.
 struct Lookout::Shared {
   const std::shared_ptr<drain::SharedFiles> files;
   const std::string aside;

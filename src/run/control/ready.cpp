@@ -1,4 +1,4 @@
-// What the program is to be shown is made beside the tree, as the inputs are that are staged before it begins.
+// Files that the program is to be shown are made beside the tree, as the inputs are that are staged before it begins.
 #include <dirent.h>
 #include <sys/stat.h>
 

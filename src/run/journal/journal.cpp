@@ -19,8 +19,8 @@ constexpr std::string_view format_version = "1";
 constexpr std::size_t checksum_width = 16;
 // More than any run writes; nothing from outside makes us allocate without bound.
 constexpr std::size_t size_limit = std::size_t{4} << 30;
-// What is reserved at once: a part of what is free, or of the budget, enough for some ten thousand files at most, for
-// some fifty at least.
+// The bytes that are reserved at once: a part of what is free, or of the budget, enough for some ten thousand files at
+// most, for some fifty at least.
 constexpr std::uint64_t most_reserved = std::uint64_t{4} << 20, least_reserved = std::uint64_t{16} << 10;
 constexpr std::uint64_t part_of_free = 8;
 
@@ -54,7 +54,7 @@ tl::unexpected<Error> damaged(const std::string& path, std::size_t line_number, 
                "the files it speaks of are untouched; compare the pool with the case by hand before cleaning");
 }
 
-// Passes on every whole line, without its line feed; returns the bytes of all of them. What follows is torn.
+// Passes on every whole line, without its line feed; returns the bytes of all of them. The rest is torn.
 Result<std::uint64_t> each_line(int file, const std::string& path,
                                 const std::function<Status(std::string_view line)>& take) {
   struct stat status {};

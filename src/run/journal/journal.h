@@ -23,13 +23,13 @@ struct Record {
 class Journal {
  public:
   // Appends to `path` (made when missing, mode 0600, O_NOFOLLOW). `durable`: every append is followed by fdatasync, for
-  // pools that survive the node. What a crash left of a torn last line is cut off. One writer at a time.
-  // `budget`: the bytes that the run may have in this pool, of which the journal reserves a part.
+  // pools that survive the node. A torn last line, which a crash left, is cut off. One writer at a time. `budget`: the
+  // bytes that the run may have in this pool, of which the journal reserves a part.
   static Result<Journal> open(const std::string& path, bool durable, std::uint64_t budget = UINT64_MAX);
-  // Tells every whole record, in order; safe while another process appends. Whoever gets an error must not believe what
-  // was told before it. Needs little memory, however long the journal is.
+  // Tells every whole record, in order; safe while another process appends. A caller that gets an error must not
+  // believe what was told before it. The memory needed is small, however long the journal is.
   static Status replay(const std::string& path, const std::function<void(const Record&)>& take);
-  // All of them at once.
+  // Reads all records at once.
   static Result<std::vector<Record>> read(const std::string& path);
 
   // All records reach the file by one write, in order. After a failure none of them counts: what was written of them is

@@ -179,7 +179,7 @@ Record ended_cleanly_record() {
 
 namespace {
 
-// What a record tells of the file, link or directory at its path; false where it tells of something else.
+// Learns what a record tells of the file, link or directory at its path; false where it tells of something else.
 bool learn(Known& known, const Record& record) {
   const std::string& kind = record.kind;
   if (kind == "staged") {

@@ -18,7 +18,7 @@
 
 namespace forebay::drain {
 
-// A local file as it was when it was drained. One that differs has changed; what else may have, Doubts tells.
+// A local file as it was when it was drained. A file that differs has changed; Doubts tells which others may have.
 struct LocalMark {
   std::uint64_t inode = 0, size = 0;
   std::int64_t mtime_ns = 0;
@@ -46,7 +46,7 @@ struct Known {
   bool grows = false;    // was appended to on the case, which may hold more of it than is told here
 };
 
-// What something was made of, told without keeping it: how many local files, a checksum of their names and marks, and
+// The sources of something, told without keeping them: how many local files, a checksum of their names and marks, and
 // when the last of them was modified.
 struct Sources {
   std::uint64_t files = 0, marks = 0;
@@ -79,10 +79,10 @@ class Ledger {
   // Whether the case has this file, or link, as this run brought it there.
   bool was_drained(std::string_view path) const;
   // Visits what is known of `path` and below it, parents before their children, until `visit` returns false. The ledger
-  // must not change meanwhile. "" is the whole case.
+  // must not change meanwhile. The path "" is the whole case.
   using Visit = std::function<bool(const std::string& path, const Known& known)>;
   void each(std::string_view path, const Visit& visit) const;
-  // What is known of the names right in `directory`.
+  // Visits what is known of the names right in `directory`.
   void names_in(std::string_view directory, const Visit& visit) const;
   const std::vector<CollatedTime>& collated() const { return collated_; }
   std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
@@ -94,7 +94,8 @@ class Ledger {
   const std::set<std::string>& complete_times() const { return complete_; }
   const std::optional<std::string>& newest_complete() const { return newest_complete_; }
   CheckpointVersions checkpoint(const std::string& path) const;
-  // Removed by the program, though neither staged nor drained under this name: a rank's directory of a collated time.
+  // True where the program removed it, though it was neither staged nor drained under this name: a rank's directory of
+  // a collated time.
   bool deleted_unknown(const std::string& path) const { return deleted_unknown_.contains(path); }
   // Emptied to make room, though neither staged nor drained under this name: such a directory.
   bool evicted_unknown(const std::string& path) const { return evicted_unknown_.contains(path); }

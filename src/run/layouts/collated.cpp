@@ -27,7 +27,7 @@ struct Part {
   std::string local_path;
   Identity identity;
   mode_t mode = 0644;
-  // Filled by read_head(); of a compressed file its content.
+  // read_head() fills it; for a compressed file it is the content's.
   std::string head;
   std::uint64_t bytes = 0;
 };
@@ -71,7 +71,7 @@ Result<Part> part_of(const RankTime& rank_time, const std::string& path) {
   return part;
 }
 
-// What all ranks of a group have under one name. `parts` are in the order of ranks; those that lack the file are not
+// The files of all ranks of a group under one name. `parts` are in the order of ranks; ranks that lack the file are not
 // there.
 struct Together {
   std::string path;
@@ -138,7 +138,7 @@ Result<Block> bare_block(const Part& part, const openfoam::FileHeader& header) {
 }
 
 // The block of a group's `index`-th rank. The first block is the file as it is, since readers take the format of all
-// blocks from its header; where the first rank has no such file, the header is that of one that has it. A compressed
+// blocks from its header. Where the first rank has no such file, the header is that of one that has it. A compressed
 // field stays whole in every block, which is cheaper than to cut its header off.
 Result<Block> block_of(const Part* part, std::size_t index, const Part& any, bool compressed) {
   const Part& model = part != nullptr ? *part : any;

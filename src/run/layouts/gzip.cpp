@@ -78,7 +78,7 @@ Result<std::optional<std::string_view>> GzipReader::next(bool stop_at_blocks) {
 }
 
 std::optional<GzipReader::Boundary> GzipReader::between_blocks() const {
-  // What data_type tells: zlib.h on inflate() with Z_BLOCK.
+  // The meaning of data_type: zlib.h on inflate() with Z_BLOCK.
   constexpr int stopped = 128, in_last_block = 64, unused_bits = 7;
   if ((stream_.data_type & stopped) == 0 || (stream_.data_type & in_last_block) != 0) return std::nullopt;
   const bool none_of_this = stream_.next_in == buffers_->in.data();

@@ -14,8 +14,8 @@
 
 namespace forebay::layouts {
 
-// Inflates a file from its beginning to its end, in bounded memory. What is damaged, cut off, or followed by anything
-// but further members is an error without errno.
+// Inflates a file from its beginning to its end, in bounded memory. A file that is damaged, cut off, or followed by
+// anything but further members is an error without errno.
 class GzipReader {
  public:
   explicit GzipReader(const std::string& path);
@@ -54,7 +54,7 @@ class GzipReader {
   unsigned last_byte_ = 0;  // of the input before this
 };
 
-// What a gzip file holds. Its trailer tells the size modulo 2^32 only, so the bytes are counted.
+// The content of a gzip file. Its trailer tells the size modulo 2^32 only, so the bytes are counted.
 struct GzipContent {
   std::string head;  // the first bytes, at most as many as were asked for
   std::uint64_t bytes = 0;

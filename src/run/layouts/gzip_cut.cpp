@@ -1,12 +1,12 @@
 // A gzip file without the front of its content, most of its deflate stream being kept bit by bit (RFC 1951).
 //
 // A stream may only be entered between two of its blocks, and what follows refers to the 32 KiB before. So the content
-// from the cut to the first such place at least 32 KiB behind it is deflated anew; then come empty blocks, so that the
+// from the cut to the first such place at least 32 KiB behind it is deflated anew. Then come empty blocks, so that the
 // kept rest begins at the bit of a byte where it did before:
 //
 //   new header | front, deflated | empty blocks | rest of a byte | the file's own bytes ... | new checksum and size
 //
-// Who needs it: solvers that write a list at every time, with writeCompression on. pimpleFoam on a mesh that moves
+// Solvers need it that write a list at every time, with writeCompression on. pimpleFoam on a mesh that moves
 // (movingCone) writes polyMesh/points.gz, sprayFoam its clouds. Without it none of their times would be collated.
 #include <zlib.h>
 

@@ -56,7 +56,7 @@ struct OutputDirectory {
   std::optional<Owner> owner = std::nullopt;  // of the local directory
 };
 
-// What becomes visible on the case in one step.
+// The files that become visible on the case in one step.
 struct Unit {
   std::string target;  // path relative to the case
   bool is_directory = false;
@@ -93,15 +93,15 @@ Result<Unit> verbatim_file(const std::string& local_path, const std::string& cas
 // per field. `ranks` are consecutive and sorted. N is the number of ranks of the whole run. Dictionaries and uniform
 // values are kept once, as OpenFOAM does; a rank without particles gets empty lists. Fields compressed by gzip become
 // one compressed file of many members, those of the ranks as they are (of lists, but for the front that holds the
-// header); they are inflated, for their size and as a proof that they are whole. What cannot be collated is an error
-// that names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may stay
-// collated): damaged compressed files, a field that one rank lacks, a dictionary that ranks do not agree on, links, a
-// mesh whose faces are new at this time, blocks that OpenFOAM cannot count (2 GiB).
+// header). They are inflated, for their size and as a proof that they are whole. A time that cannot be collated is an
+// error that names the file, and the caller drains that time verbatim instead (all ranks of the group; other groups may
+// stay collated): damaged compressed files, a field that one rank lacks, a dictionary that ranks do not agree on,
+// links, a mesh whose faces are new at this time, blocks that OpenFOAM cannot count (2 GiB).
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
 // The directory name of a group: "processors4" or "processors4_0-1".
 std::string group_name(int first, int last, int all_ranks);
-// What FOAM_IORANKS must be so that -fileHandler collated finds these groups, for example "(0 2)".
+// The value of FOAM_IORANKS with which -fileHandler collated finds these groups, for example "(0 2)".
 std::string io_ranks(const std::vector<std::pair<int, int>>& groups);
 
 }  // namespace forebay::layouts

@@ -1,4 +1,4 @@
-// What the builders of units read of local files; private to this room.
+// The builders of units read local files by these; private to this room.
 #pragma once
 
 #include <string>

@@ -42,7 +42,7 @@ std::optional<std::uint64_t> headroom_of(const std::string& group, const Names& 
   return *limit - std::min(*limit, kept);
 }
 
-// From the group at `path` below the hierarchy mounted as `mount` up to the mount's own directory.
+// The tightest limit from the group at `path` below the hierarchy mounted as `mount` up to the mount's own directory.
 std::optional<std::uint64_t> tightest(const MountLine& mount, std::string_view path, const Names& names) {
   // In a container the hierarchy may be mounted from the container's own group on.
   if (mount.root != "/" && is_below(path, mount.root)) path.remove_prefix(mount.root.size());

@@ -19,7 +19,7 @@ struct MountLine {
 };
 // Lines that cannot be read are left out.
 std::vector<MountLine> parse_mountinfo(std::string_view text);
-// Without the lines that another mount hides.
+// The lines but for those that another mount hides.
 std::vector<MountLine> visible(const std::vector<MountLine>& lines);
 // True when "ro", "dax", "huge=..." is among comma-separated options.
 bool has_option(std::string_view options, std::string_view option);
@@ -44,8 +44,8 @@ using MeasureMount = std::function<Space(const std::string& path)>;
 std::vector<Mount> storage_mounts(const std::vector<MountLine>& lines, const std::string& sys,
                                   const MeasureMount& measure);
 Space measure_mount(const std::string& path);
-// Whether the way to a path leads through a file system that is not the node's own, and may not answer. That of the
-// root does not count: where that is gone nothing works.
+// Whether the way to a path leads through a file system that is not the node's own, and may not answer. The root's file
+// system does not count: where that is gone nothing works.
 bool lies_behind_others(const std::string& path, const std::vector<MountLine>& lines);
 // Where the others are mounted that are seen: /proc, /sys.
 std::vector<std::string> mounts_without_storage(const std::vector<MountLine>& lines);

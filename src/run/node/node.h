@@ -17,7 +17,7 @@
 
 namespace forebay::node {
 
-// What the local bytes of a pool lie on.
+// The medium that the local bytes of a pool lie on.
 enum class Medium { fsdax, devdax, tmpfs, file };
 std::string name_of(Medium medium);
 
@@ -51,7 +51,7 @@ struct DaxDevice {
   std::string why_not;  // why no trajectory can lie there for this user; empty when one can
 };
 
-// All that is known of a node. Plain values: a test makes one by hand.
+// The known facts about a node. Plain values: a test makes one by hand.
 struct Machine {
   std::string node;  // host name
   std::vector<Socket> sockets;
@@ -59,7 +59,7 @@ struct Machine {
   std::vector<std::string> without_storage;  // where file systems are mounted that keep no files: /proc, /sys
   std::vector<DaxDevice> dax_devices;
   std::uint64_t memory_total = 0, memory_available = 0;  // bytes
-  // What the tightest control group still allows: its limit less what it uses and cannot give back.
+  // The memory that the tightest control group still allows: its limit less what it uses and cannot give back.
   std::optional<std::uint64_t> cgroup_headroom;
   std::vector<std::string> temporary;  // directories for a last resort: $TMPDIR, /tmp
 };
@@ -68,7 +68,7 @@ Result<Machine> observe();
 // The socket that holds most of `cpus`, -1 when `cpus` spans several evenly or is empty.
 int socket_of(const Machine& machine, const std::vector<int>& cpus);
 
-// What the user wants; defaults choose by themselves.
+// The user's wishes; defaults choose by themselves.
 struct PoolSettings {
   // Directories to use, in the order of sockets; "{socket}" stands for the socket's index. Empty: find them.
   std::vector<std::string> paths;
@@ -95,7 +95,7 @@ std::string mount_point_of(const std::string& path);
 // be.
 std::string why_not(const Mount& mount);
 
-// What a path that somebody named turns out to be.
+// A path that somebody named, as it turns out to be.
 struct Directory {
   std::string path;  // with all links resolved; empty when there is nothing
   bool is_directory = false;
@@ -124,7 +124,7 @@ struct Placement {
   std::string json()
       const;  // {"forebay_version":"0.1.0","ranks":[{"rank":0,"node":"n1","socket":0,"pool":"/mnt/pmem_fsdax0"}, ...]}
 };
-// How a launcher hands out ranks.
+// The order in which a launcher hands out ranks.
 enum class Order {
   by_core,    // node after node, in each socket after socket
   by_socket,  // node after node, in each round the sockets

@@ -1,5 +1,4 @@
-// What observe() and observe_ways() gather, part by part. Internal to node. `sys` is "/sys" and `dev` "/dev", or a
-// test's own trees.
+// The parts of observe() and observe_ways(). Internal to node. `sys` is "/sys" and `dev` "/dev", or a test's own trees.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,8 @@ std::string small_file(const std::string& path);
 // region, an NVMe's at its PCI device.
 std::optional<int> numa_node_above(std::string directory, const std::string& sys);
 
-// Whether private mount namespaces work. In a child: unshare (with a user namespace of its own or without), uid and gid
-// mapped to themselves, mounts made private, one directory bound. The error names the step that failed.
+// Whether private mount namespaces work. A child does it: unshare (with a user namespace of its own or without), uid
+// and gid mapped to themselves, mounts made private, one directory bound. The error names the step that failed.
 Status try_namespaces(bool user_namespace);
 
 }  // namespace forebay::node

@@ -13,7 +13,7 @@ namespace {
 
 // A mount with less than this is not chosen by itself: a run would stand still at once.
 constexpr std::uint64_t kLeastSpace = 128'000'000;
-// Of a disk that the whole system uses (a last resort), a run takes at most this part of the free space.
+// A run takes at most this part of the free space of a disk that the whole system uses (a last resort).
 constexpr double kShareOfSystemDisk = 0.5;
 
 // Directories that belong to the system or to people's homes, not to jobs, even where they are fast mounts.
@@ -53,7 +53,7 @@ std::vector<Pool> with_budgets(const Machine& machine, const PoolSettings& setti
     const auto neighbours = static_cast<std::uint64_t>(
         std::ranges::count_if(candidates, [&](const Candidate& other) { return other.mount == candidate.mount; }));
     const std::uint64_t space = candidate.available / neighbours;
-    // What physically fits, whatever was asked for, and what is taken without being asked.
+    // The bytes that physically fit, whatever was asked for, and those that are taken without being asked.
     std::uint64_t most = space, usual = space;
     if (in_tmpfs(candidate)) {
       most = std::min(space, usable_memory(machine) / memory_pools);

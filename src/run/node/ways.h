@@ -11,7 +11,7 @@ namespace forebay::node {
 enum class Way { path, redirect, namespaces };
 std::string name_of(Way way);  // "path", "redirect", "namespace"
 
-// What the machine allows.
+// The ways that the machine allows.
 struct WayFacts {
   bool user_namespaces = false;   // a private mount namespace inside a user namespace of one's own works
   bool mount_namespaces = false;  // a private mount namespace works without one (root)

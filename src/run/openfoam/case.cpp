@@ -1,4 +1,4 @@
-// What a case directory says about itself.
+// The facts that a case directory tells about itself.
 #include <sys/stat.h>
 
 #include <algorithm>

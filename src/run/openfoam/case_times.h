@@ -13,7 +13,7 @@
 
 namespace forebay::openfoam {
 
-// Of one time: the names of its files on each rank, relative to the time's directory. Rank -1: a case in one piece.
+// One time: the names of its files on each rank, relative to the time's directory. Rank -1: a case in one piece.
 using RankNames = std::map<int, std::set<std::string>>;
 
 struct CaseTimes {

@@ -26,7 +26,7 @@ struct Ends {
   std::string head, tail;
 };
 
-// Of a gzip stream; nullopt where it does not end.
+// The ends of a gzip stream; nullopt where it does not end.
 std::optional<Ends> ends_of_compressed(Descriptor file) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream(::gzdopen(file.get(), "rb"), ::gzclose_r);
   if (!stream) return std::nullopt;

@@ -1,6 +1,6 @@
-// How the files of output times end. A file that was not written to its end, as a killed rank or a full disk leaves it,
-// is *cut*: OpenFOAM cannot read it. Other writers leave out OpenFOAM's closing line, and markers are empty, so what a
-// file's end says depends on how the other files of its name end.
+// The ends of the files of output times. A file that was not written to its end, as a killed rank or a full disk leaves
+// it, is *cut*: OpenFOAM cannot read it. Other writers leave out OpenFOAM's closing line, and markers are empty, so
+// what a file's end says depends on how the other files of its name end.
 #pragma once
 
 #include <map>
@@ -18,12 +18,13 @@ enum class Ending {
   torn  // cut for sure: it cannot be read, ends within its header, its gzip stream does not end, a block is missing
 };
 
-// Of the file at `path`, by its content where it is compressed (".gz", RFC 1952). `blocks`: that a collated file (class
-// decomposedBlockData) has; 0: it is no file of a group, and at least one block must be whole. Reads the first and the
-// last bytes of a file, of a compressed one all, and of a collated one what is between its blocks. Follows links.
+// The ending of the file at `path`, by its content where it is compressed (".gz", RFC 1952). `blocks`: that a collated
+// file (class decomposedBlockData) has; 0: it is no file of a group, and at least one block must be whole. The first
+// and the last bytes of a file are read, all of a compressed one, and of a collated one what is between its blocks.
+// Links are followed.
 Ending ending_of(const std::string& path, int blocks = 0);
 
-// Of one rank's part of a time, by the files' names without ".gz".
+// The endings of one rank's part of a time, by the files' names without ".gz".
 using Endings = std::map<std::string, Ending>;
 
 // How files of each name have ended so far, in the start time and in the times of a run. Pure.

@@ -39,7 +39,7 @@ class Reader {
   std::string_view take_word();
   // A sub-dictionary, behind its opening brace.
   void skip_dictionary();
-  // Behind a keyword, up to its semicolon.
+  // Takes the value behind a keyword, up to its semicolon.
   Value take_value();
 
  private:

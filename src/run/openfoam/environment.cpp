@@ -1,4 +1,4 @@
-// What OpenFOAM's programs need of the shell that starts them.
+// OpenFOAM's programs need this of the shell that starts them.
 #include <cstdlib>
 
 #include "run/openfoam/openfoam.h"

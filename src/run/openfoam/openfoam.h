@@ -15,14 +15,14 @@
 
 namespace forebay::openfoam {
 
-// What a case directory says about itself.
+// The facts that a case directory tells about itself.
 struct CaseFacts {
   bool is_case = false;             // system/controlDict is there
   int ranks = 0;                    // processor0..processor<ranks-1> all exist; 0: not decomposed, or one is missing
   std::optional<int> missing_rank;  // the first missing one, when a processor directory with a higher number exists
   std::vector<std::string> groups;  // processors<N>... directories (collated input), sorted
   int group_ranks = 0;              // N of these; 0 when there are none, or when they disagree
-  // From system/controlDict; nullopt when absent or not a plain literal (#calc, macros, ...).
+  // The entry of system/controlDict; nullopt when absent or not a plain literal (#calc, macros, ...).
   std::optional<int> purge_write;
   std::optional<double> write_interval;
   std::string write_control, application, start_from, start_time;
@@ -31,9 +31,9 @@ struct CaseFacts {
 Result<CaseFacts> inspect(const std::string& directory);
 
 // The value of a top-level entry of a dictionary's text: "purgeWrite 1;" -> "1". Comments and strings are understood,
-// sub-dictionaries skipped, the last entry wins as in OpenFOAM; nullopt when absent, when the last one is a dictionary,
-// or when its value is known only to OpenFOAM (macros, #calc, an entry inside #if, ...). What #include brings is
-// unseen. White space within a value is one blank, comments are gone, strings keep their quotes.
+// sub-dictionaries skipped, the last entry wins as in OpenFOAM. The result is nullopt when absent, when the last one is
+// a dictionary, or when its value is known only to OpenFOAM (macros, #calc, an entry inside #if, ...). Entries that
+// #include brings are unseen. White space within a value is one blank, comments are gone, strings keep their quotes.
 std::optional<std::string> dictionary_entry(std::string_view text, std::string_view key);
 
 // "0", "0.005", "1e-05", "100": what OpenFOAM takes for a time directory. "constant" is not one.
@@ -53,8 +53,8 @@ struct Group {
 };
 std::optional<Group> group_of(std::string_view name);
 
-// Where a path (relative to the case) lies: processor3/0.005/uniform/time -> {3, "0.005", "uniform/time"}.
-// For a path in a time directory of an undecomposed case: rank -1. nullopt when it lies in no time directory.
+// Where a path (relative to the case) lies: processor3/0.005/uniform/time -> {3, "0.005", "uniform/time"}. The rank is
+// -1 for a path in a time directory of an undecomposed case. The result is nullopt when it lies in no time directory.
 struct TimePath {
   int rank = -1;
   std::string time;
@@ -84,13 +84,13 @@ struct FileHeader {
 // Reads the FoamFile header at the start of a file's first bytes; nullopt when there is none (compressed or foreign).
 std::optional<FileHeader> parse_header(std::string_view first_bytes);
 
-// A decomposedBlockData file holds one block per rank. The first block is the uncollated file of its rank as it is; of
-// the others the FoamFile header must go (lists are read token by token, and a dictionary would keep the header as an
-// entry) and the closing line may. So OpenFOAM's own collated writer does, for every class.
+// A decomposedBlockData file holds one block per rank. The first block is the uncollated file of its rank as it is. The
+// FoamFile header of the others must go (lists are read token by token, and a dictionary would keep the header as an
+// entry), and their closing line may. So OpenFOAM's own collated writer does, for every class.
 inline constexpr std::string_view closing_line =
     "\n\n// ************************************************************************* //\n";
-// What OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned values. Its serial
-// tools copy these files as they are, so blocks would end up in the user's reconstructed case.
+// A file of such a class OpenFOAM keeps once for all ranks, as a plain file: dictionaries and uniform dimensioned
+// values. Its serial tools copy these files as they are, so blocks would end up in the user's reconstructed case.
 bool is_global_class(std::string_view class_name);
 // Fields on a mesh (volVectorField, surfaceScalarField, volScalarField::Internal, ...). Their readers look entries up
 // in a dictionary, so that in a block of theirs a FoamFile header does no harm.

@@ -7,7 +7,8 @@
 namespace forebay::openfoam {
 namespace {
 
-// What OpenFOAM v1912 installs and whose name does not end in "Foam" (solvers and most converters do). Sorted.
+// Programs that OpenFOAM v1912 installs and whose names do not end in "Foam" (solvers and most converters do). The list
+// is sorted.
 constexpr std::array tools = std::to_array<std::string_view>({
     "PDRMesh",
     "PDRblockMesh",

@@ -10,7 +10,7 @@
 namespace forebay::openfoam {
 namespace {
 
-// What no double holds OpenFOAM does not read.
+// OpenFOAM does not read a number that no double holds.
 std::optional<double> parse_time(std::string_view name) {
   if (!contract::is_time_name(name)) return std::nullopt;
   const double value = contract::value_of(name), size = std::abs(value);

@@ -22,7 +22,7 @@ constexpr std::size_t most_unsynced = 512;
 constexpr std::chrono::milliseconds longest_unsynced{500};
 // Before a unit larger than this starts, what waits for its fsync gets it.
 constexpr std::uint64_t large_unit = std::uint64_t{8} << 20;
-// How much the bandwidth cap lets through at once after a pause.
+// The amount that the bandwidth cap lets through at once after a pause.
 constexpr std::chrono::milliseconds cap_burst{100};
 // Units that are written and wait for their turn, each in a thread of its own that does nothing else: not many more.
 constexpr std::size_t most_waiting = 32;
@@ -154,7 +154,7 @@ void Mover::State::work() {
         clock.wait(lock, work_changed, units.retries.begin()->first);
     }
   }
-  // What was renamed is on the case; it is told, so that it need not be drained again.
+  // A unit that was renamed is on the case; it is told, so that it need not be drained again.
   if (!units.unsynced.empty()) sync_names(lock);
 }
 
@@ -214,7 +214,7 @@ void Mover::State::attempt(Order order, std::unique_lock<std::mutex>& lock) {
 }
 
 Result<Published> Mover::State::publish_order(Order& order, const layouts::Unit& unit) {
-  // What a failed attempt wrote does not count: who waits for progress would wait for ever.
+  // Bytes of a failed attempt do not count: a caller that waits for progress would wait for ever.
   std::uint64_t written = 0;
   PublishSettings counting = publish_settings;
   counting.pace = [this, &written, ticket = order.ticket](std::size_t bytes) {

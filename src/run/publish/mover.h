@@ -22,9 +22,9 @@ struct MoverSettings {
   bool idle_priority = true;                                       // io priority idle and nice 19 for the threads
 };
 
-// How a unit ended. `attempts` counts from 1. A failure that may pass (anything but Code::conflict and a local
-// source that vanished or cannot be read) is retried for ever until `stop` or `give_up`; each failed attempt is
-// reported too, with `final` false. A unit that `make` found to be nothing ends with an empty Published.
+// The end of a unit. `attempts` counts from 1. A failure that may pass (anything but Code::conflict and a local source
+// that vanished or cannot be read) is retried for ever until `stop` or `give_up`; each failed attempt is reported too,
+// with `final` false. A unit that `make` found to be nothing ends with an empty Published.
 struct Outcome {
   std::uint64_t ticket = 0;
   bool final = true;
@@ -49,15 +49,15 @@ class Mover {
 
   Mover(SharedFiles& shared, std::string run, MoverSettings settings, Clock& clock);
   ~Mover();
-  // Units are started in the order of submission. Returns the ticket at once. One with a place is written like any
+  // Units are started in the order of submission. The ticket is returned at once. One with a place is written like any
   // other, and gets its name when its turn has come. It keeps its place until it has its name, or until leave(). Where
   // it fails again and again while others that are written wait for it, these go before it.
   std::uint64_t submit(Make make, Done done, Place place = {});
-  // Nobody waits for this place any more. To be called for each final outcome, unless the unit comes again.
+  // Nobody waits for this place any more. The caller says so for each final outcome, unless the unit comes again.
   void leave(const Place& place);
   // Waits until nothing is queued or active. True where nothing waits for a retry either.
   bool wait_idle();
-  // What waits for a retry is tried at once.
+  // Units that wait for a retry are tried at once.
   void retry_now();
   // From now on a failed attempt is final, and those waiting for a retry end with their last error.
   void give_up();

@@ -10,8 +10,8 @@
 namespace forebay::drain {
 namespace {
 
-// A file with several names, another of which is just being replaced (by this run, or by one on a copy of the case that
-// `cp -al` made), has another ctime a moment before it has one name less: it is checked again then.
+// Another name of a file may just be replaced (by this run, or by one on a copy of the case that `cp -al` made). Then
+// the file has another ctime a moment before it has one name less: it is checked again then.
 Result<std::optional<struct stat>> status_at_rest(SharedFiles& shared, const std::string& path,
                                                   const Identity& expected, Clock& clock) {
   constexpr std::chrono::milliseconds rests_within{5'000}, interval{20};
@@ -30,7 +30,7 @@ using parts::Context;
 using parts::Temporary;
 using parts::Written;
 
-// How the new content got its final name.
+// The way in which the new content got its final name.
 enum class Named { renamed, already_there };
 
 class FilePublication {
@@ -81,8 +81,8 @@ class FilePublication {
       else
         written = parts::write_output(context_, file_, temporary_.path(), note, *replaced);
     }
-    // What exists under the name then is not ours. (When creating failed after all on the server, the name stays in the
-    // journal only if the error does not say that nothing was made.)
+    // A file that exists under the name then is not ours. (When creating failed after all on the server, the name stays
+    // in the journal only if the error does not say that nothing was made.)
     if (!written && !made && written.error().errno_value == EEXIST) temporary_.withdraw();
     return written;
   }
@@ -172,7 +172,7 @@ class FilePublication {
                  "the changed version is beside it as " + printable(name_of(old)) + "; keep the one you want");
   }
 
-  // No exchange on this file system: an instant remains between the check and the rename.
+  // This file system has no exchange: an instant remains between the check and the rename.
   Result<Named> replace_by_rename(const Identity& expected) {
     const auto current = status_at_rest(shared_, unit_.target, expected, *context_.settings.clock);
     if (!current) return forward(current);

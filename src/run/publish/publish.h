@@ -37,8 +37,8 @@ struct PublishSettings {
   // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
   // a crash then knows the case's file as its own. May be empty.
   std::function<Status(const std::string& path, const Identity& identity)> placing;
-  // Of who runs the program: directories of the case that no directory here stands for get what it leaves of 0777, as
-  // from mkdir by the program itself.
+  // The umask of the program's user: directories of the case that no directory here stands for get what it leaves of
+  // 0777, as from mkdir by the program itself.
   mode_t umask = 0022;
   // The group that files get here by themselves, where it is another than this process's (the pool's directory hands it
   // down): who has that one was given none.
@@ -48,8 +48,8 @@ struct PublishSettings {
   bool defer_directory_sync = false;
 };
 
-// What the case holds, as it is to be known from now on: another name that a file gets or loses changes its ctime, so
-// where there are several it is 0 and not compared.
+// The identity of what the case holds, as it is to be known from now on: another name that a file gets or loses changes
+// its ctime, so where there are several it is 0 and not compared.
 Identity known_identity(const struct stat& status);
 
 struct PublishedFile {
@@ -67,21 +67,21 @@ struct Published {
   std::vector<std::string> unsynced;        // directories for sync_directories; empty unless defer_directory_sync
 };
 
-// What earlier attempts at a unit may have left under its name where nothing was: a server may do what it was asked and
-// lose the answer, and when it comes back, show half of a directory for a while. A later attempt takes it for the
-// unit's own and replaces it, even where the program has written on since. What an exchange may have brought is not
-// among them: something of the user's could have come out of it unseen, and she is told of a conflict then. For the
-// attempts at one unit, one after the other; publish() adds to them.
+// Things that earlier attempts at a unit may have left under its name where nothing was: a server may do what it was
+// asked and lose the answer, and when it comes back, show half of a directory for a while. A later attempt takes it for
+// the unit's own and replaces it, even where the program has written on since. The outcome of an exchange is not among
+// them: something of the user's could have come out of it unseen, and she is told of a conflict then. For the attempts
+// at one unit, one after the other; publish() adds to them.
 struct Attempts {
   std::vector<std::map<std::string, Identity>> placed;  // of each, by paths below the target; "" for a file unit
   bool appended = false;                                // a part of what a growing file was to get
 };
 
-// Errors: Code::conflict when the name exists and is not what the unit may replace (then the new content is kept on the
-// case beside it as "<name>.forebay-<run>" and the error's advice says so); others carry errno, and leave no temporary
-// behind where that is possible. A directory of the target that is missing is made. A name that exists already with the
-// very content of the unit counts as published (a run that was killed between the rename and its journal gets there).
-// Thread-safe for different targets.
+// The error is Code::conflict when the name exists and is not what the unit may replace. Then the new content is kept
+// on the case beside it as "<name>.forebay-<run>", and the error's advice says so. Other errors carry errno, and leave
+// no temporary behind where that is possible. A directory of the target that is missing is made. A name that exists
+// already with the very content of the unit counts as published (a run that was killed between the rename and its
+// journal gets there). Thread-safe for different targets.
 Result<Published> publish(SharedFiles& shared, const layouts::Unit& unit, const std::string& run,
                           const PublishSettings& settings, Attempts& attempts);
 
@@ -114,12 +114,12 @@ std::optional<Owner> given_to(const std::optional<Owner>& owner, std::optional<g
 // Makes the names in these directories durable. A directory that is gone needs nothing.
 Status sync_directories(SharedFiles& shared, const std::vector<std::string>& directories);
 
-// Removes a stale temporary, file or directory with all below it. Refuses names that are not of the temporary form;
-// fine when it is gone.
+// Removes a stale temporary, file or directory with all below it. Names that are not of the temporary form are refused;
+// it is no error when it is gone.
 Status remove_temporary(SharedFiles& shared, const std::string& path);
 
-// The same for all of a run below `directory` (empty: the case), for who throws away a run whose journal is gone. They
-// are known by their names. Returns how many there were; a directory that cannot be read ends it.
+// Removes all temporaries of a run below `directory` (empty: the case), when somebody throws away a run whose journal
+// is gone. They are known by their names. The result is how many there were; a directory that cannot be read ends it.
 Result<std::size_t> remove_temporaries(SharedFiles& shared, const std::string& run, const std::string& directory = {});
 
 // Removes the file from the case if it still is `expected`; Code::conflict when it changed; fine when it is gone.

@@ -51,7 +51,7 @@ Result<Published> append(const Context& context, const layouts::Unit& unit) {
   if (opened->st_ino != (*before)->st_ino || opened->st_size != (*before)->st_size) return changed_by_others(path);
   context.attempts.appended = true;
   const auto bytes = write_pieces(context, rest, file->get(), path);
-  // One that was cut while it was read has what there was of it.
+  // A file that was cut while it was read has what there was of it.
   if (!bytes && !source_changed(bytes.error())) return forward(bytes);
   if (auto timed = shared.set_times(file->get(), rest.mtime_ns, path); !timed) return forward(timed);
   if (auto synced = shared.sync(file->get(), path); !synced) return forward(synced);

@@ -84,7 +84,7 @@ class DirectoryPublication {
     return shared_.finish_directory(temporary_.path(), own_mode() | handed_down(), newest_below(""), own_owner());
   }
 
-  // What the case has under this name, where the unit replaces it.
+  // The status of what the case has under this name, where the unit replaces it.
   Result<std::optional<struct stat>> file_in_place(const std::string& path) {
     if (!unit_.replaces_directory || !unit_.replaces_directory->contains(path)) return std::nullopt;
     return shared_.status(join(unit_.target, path));
@@ -184,7 +184,7 @@ class DirectoryPublication {
     return taken();
   }
 
-  // What is under this name now was replaced: the end of the publication removes it, or a later cleanup.
+  // The directory under this name now was replaced: the end of the publication removes it, or a later cleanup.
   Status discard(Temporary& temporary) {
     const auto old = shared_.status(temporary.path());
     if (!old) return forward(old);
@@ -298,7 +298,7 @@ class DirectoryPublication {
     return true;
   }
 
-  // What is there already counts, with the identities that it has.
+  // Adopts files that are there already: they count, with the identities that they have.
   Status adopt() {
     for (PublishedFile& file : published_.files) {
       const auto status = shared_.status(file.path);

@@ -1,4 +1,4 @@
-// What the publications of a file and of a directory share. Private to publish*.cpp.
+// Parts that the publications of a file and of a directory share. Private to publish*.cpp.
 #pragma once
 
 #include "run/publish/publish.h"
@@ -27,7 +27,7 @@ class Temporary {
   void withdraw();
   // The name was made and this is it: only what has this inode is ever removed.
   void own(const struct stat& made);
-  // What is under the name may be the user's from here on: it is not removed, also not by a later run.
+  // The file under the name may be the user's from here on: it is not removed, also not by a later run.
   void let_go();
   // It is ours after all.
   void take_back();
@@ -84,7 +84,7 @@ Status remove_all(SharedFiles& shared, const std::string& path);
 Error keep_beside(const Context& context, Temporary& temporary, const std::string& target,
                   const std::function<Result<bool>(const std::string&)>& same_beside);
 
-// Of a unit that continues a file.
+// Publishes a unit that continues a file.
 Result<Published> append(const Context& context, const layouts::Unit& unit);
 Result<Published> publish_directory(const Context& context, const layouts::Unit& unit);
 

@@ -1,7 +1,8 @@
 // The seam to the shared file system: every system call that the drain makes on a case goes through here, so that a
 // test can let the n-th one fail, be short, or be slow. Paths are relative to the case; none leaves it and no link is
 // followed, in any component (openat2 with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS, component by component where that is
-// missing), but for those that were named when it was opened: these are shown as the directories that they lead to.
+// missing). Links that were named when it was opened are the exception: these are shown as the directories that they
+// lead to.
 #pragma once
 
 #include <sys/stat.h>
@@ -30,7 +31,7 @@ class SharedFiles {
   virtual ~SharedFiles() = default;
 
   // The path by which people reach the case now: it may have been renamed. The one that it was opened by, where it is
-  // not there any more. Asks nothing of the file system.
+  // not there any more. The file system is not asked.
   virtual std::string case_path() const = 0;
   // A new file (O_EXCL) for writing.
   virtual Result<Descriptor> create(const std::string& path, mode_t mode) = 0;
@@ -38,7 +39,7 @@ class SharedFiles {
   virtual Result<Descriptor> open_to_append(const std::string& path, std::uint64_t offset) = 0;
   // For reading what the file system has: pages cached by this node are dropped first where the kernel allows it.
   virtual Result<Descriptor> open_read(const std::string& path) = 0;
-  // One write: may be short. Returns the bytes written.
+  // Makes one write, which may be short. The result is the number of bytes written.
   virtual Result<std::size_t> write(int fd, std::span<const std::byte> bytes, const std::string& path) = 0;
   virtual Result<std::size_t> read(int fd, std::span<std::byte> bytes, const std::string& path) = 0;
   // As far as this user may: the group alone where the owner is another one. May take set-id bits away.

@@ -9,7 +9,7 @@
 namespace forebay::settings {
 namespace {
 
-// From 1 on; 0: unknown.
+// A place counts from 1; 0: unknown.
 struct Place {
   std::size_t line = 0, column = 0;
 };
@@ -117,7 +117,7 @@ bool is_number_or_truth(std::string_view value) {
   return value == "true" || value == "false" || value.find_first_not_of("0123456789+-._e") == std::string_view::npos;
 }
 
-// What a line that is not TOML is likely to lack: toml11 says where it stopped, not what was meant.
+// The likely mistake in a line that is not TOML: toml11 says where it stopped, not what was meant.
 std::string hint_for(std::string_view line) {
   line = trimmed(line);
   const std::size_t equals = line.find('=');

@@ -13,7 +13,7 @@ namespace forebay::settings {
 
 using OptionalBytes = std::optional<std::uint64_t>;
 using Words = std::vector<std::string>;
-// Where a key's value lies. The alternative is the key's type.
+// The member that a key's value lies in. The alternative is the key's type.
 using Field =
     std::variant<Words*, double*, int*, OptionalBytes*, std::chrono::milliseconds*, Via*, Layout*, Verify*, DrainWhen*>;
 

@@ -20,11 +20,11 @@
 
 namespace forebay::settings {
 
-// How processes get to the local tree. `automatic`: the least intrusive that works on the machine.
+// The way of processes to the local tree. `automatic`: the least intrusive that works on the machine.
 enum class Via { automatic, path, redirect, namespaces };
-// How drained files are arranged on the shared file system.
+// The arrangement of drained files on the shared file system.
 enum class Layout { verbatim, collated };
-// What the checksum of a drained file is compared with.
+// The bytes that the checksum of a drained file is compared with.
 enum class Verify { written, read_back };
 // Drain while the program runs, or hold what may wait until it has ended.
 enum class DrainWhen { live, end };
@@ -84,7 +84,7 @@ inline Result<Settings> load() {
 // Sets one key from text, as an environment variable or a flag does: assign(s, "run.via", "redirect", "--via"). Lists
 // are separated by ':'. `where` begins the error's text. An empty text gives the default.
 Status assign(Settings& settings, std::string_view key, std::string_view text, std::string_view where);
-// What no single key can tell, for example that low_water lies below high_water.
+// Checks what no single key can tell, for example that low_water lies below high_water.
 Status check(const Settings& settings);
 
 // Exact round trip; the plan of a run carries its settings to the nodes in this form.
@@ -109,7 +109,7 @@ std::string name_of(Via via);  // "auto", "path", "redirect", "namespace"
 std::string name_of(Layout layout);
 std::string name_of(Verify verify);
 std::string name_of(DrainWhen when);
-// What choose_way() takes: nullopt for automatic.
+// The argument of choose_way(): nullopt for automatic.
 std::optional<node::Way> forced_way(Via via);
 
 }  // namespace forebay::settings

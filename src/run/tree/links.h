@@ -1,4 +1,4 @@
-// What the text of a link tells of where it leads.
+// The place that a link leads to, as far as its text tells.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@
 namespace forebay::tree {
 namespace {
 
-// What the kernel starts, and this user may read.
+// Whether an entry is a file that the kernel starts, and this user may read.
 bool is_program(const StageRequest& request, const Entry& entry) {
   if ((entry.mode & 0111) == 0 || entry.path.ends_with(".so") || name_of(entry.path).find(".so.") != std::string::npos)
     return false;

@@ -58,7 +58,7 @@ void copy_attributes(int from, int to) {
   }
 }
 
-// What one thread copies with.
+// Buffers that one thread copies with.
 struct Buffers {
   PageBuffer read{chunk_bytes}, again{chunk_bytes};
 };
@@ -217,7 +217,8 @@ Status carry_out(const StageRequest& request, Inputs& inputs, StageProgress& pro
     const std::string path = local_path(request, *entry);
     if (entry->kind != Kind::directory) continue;
     if (!set_time(path, *entry)) return errno_error("cannot set the time of", path);
-    // What root's program becomes finds its own directories; where an owner cannot be set, they are root's.
+    // A process of another user, which root's program becomes, finds its own directories; where an owner cannot be set,
+    // they are root's.
     const bool given = ::geteuid() == 0 && entry->owner != Owner{} &&
                        ::lchown(path.c_str(), entry->owner.user, entry->owner.group) == 0;
     // The first may have been there: over the case's path a private directory is mounted before it is filled.

@@ -1,11 +1,11 @@
 // tree: the case as one node sees it, made of links, copies and directories in a pool.
 //
-// Directories of the case become directories, files with several names in it copies with these names, other files
+// Directories of the case become directories, and files with several names in it copies with these names. Other files
 // become symbolic links that point below `lower` (read once, no copy) or copies (read often, may be rewritten, or asked
-// for), symbolic links of the case stay as they are. What a program then makes is an ordinary file; telling outputs
-// from inputs is one lstat. Promises: the case is only read; nothing is followed out of it, but for the directory that
-// is to be staged itself; a copy is verified before it gets its name; staging twice into the same place does only what
-// is missing. Must not know: how outputs go home (drain), how processes get here (launch).
+// for). Symbolic links of the case stay as they are. A file that a program then makes is an ordinary file; telling
+// outputs from inputs is one lstat. Promises: the case is only read. Nothing is followed out of it, but for the
+// directory that is to be staged itself. A copy is verified before it gets its name. Staging twice into the same place
+// does only what is missing. Must not know: how outputs go home (drain), how processes get here (launch).
 #pragma once
 
 #include <atomic>
@@ -58,13 +58,13 @@ struct StageRequest {
       skip;  // entries (and what is below them) that are left out; may be empty
   std::function<bool(const std::string& path)> copy;  // regular files that are copied; may be empty
   int threads = 4;
-  // How the bytes of copies reach the pool.
+  // The way in which the bytes of copies reach the pool.
   using Write = std::function<Status(int fd, std::span<const std::byte> bytes, const std::string& path)>;
   Write write = [](int fd, std::span<const std::byte> bytes, const std::string& path) {
     return write_all(fd, bytes, path);
   };
 };
-// Where an entry lies in the local image.
+// The path of an entry in the local image.
 std::string local_path(const StageRequest& request, const Entry& entry);
 std::string local_path(const StageRequest& request, const std::string& path);
 // Where it is made before it gets that name: beside the image, in which nothing of ours may be taken for a program's.

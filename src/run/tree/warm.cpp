@@ -49,7 +49,7 @@ bool is_intact(const WarmFile& file) {
   return identity.size == file.on_case.size && identity.mtime_ns == file.on_case.mtime_ns;
 }
 
-// Over the link, in one step.
+// Puts the file over the link, in one step.
 bool put(const WarmFile& file, const Entry& entry, const StageRequest& request) {
   const std::string to = local_path(request, entry);
   if (::rename(file.local.c_str(), to.c_str()) == 0) return true;

@@ -1,5 +1,5 @@
-// Warm files: what a run made and carried to the case (decomposePar for the solver), or what was copied ahead of a run,
-// kept in the pool, so that the next run on the same case need not read it from the shared file system.
+// Warm files were made by a run and carried to the case (decomposePar for the solver), or were copied ahead of a run.
+// They are kept in the pool, so that the next run on the same case need not read them from the shared file system.
 //
 // Promises: a warm file is used only where the case still holds exactly what was carried; a set that is not whole is
 // not used at all; what is used leaves the set. Nothing is ever lost with a warm file: the case has it.
@@ -29,7 +29,7 @@ Result<WarmSet> keep_warm(const std::string& directory, const std::vector<WarmFi
 // The set in `directory`; empty when there is none. Nothing is moved yet.
 std::vector<WarmFile> read_warm(const std::string& directory);
 
-// What a set's index says, as text and back; `local` is not part of it.
+// A set's index, as text and back; `local` is not part of it.
 std::string index_of_warm(const std::vector<WarmFile>& files);
 std::vector<WarmFile> warm_from_index(std::string_view text);
 
@@ -38,7 +38,7 @@ std::vector<WarmFile> warm_from_index(std::string_view text);
 WarmSet bring_warm(const std::vector<WarmFile>& files, const StageRequest& request, const Inputs& inputs);
 
 // Afterwards: warm files take the place of the links that `entries` (as staged by `request`) describe, and become
-// copies there. A file on another file system is copied. Returns what was used.
+// copies there. A file on another file system is copied. The result is what was used.
 WarmSet use_warm(const std::vector<WarmFile>& files, const StageRequest& request, std::vector<Entry>& entries);
 
 }  // namespace forebay::tree

@@ -63,7 +63,7 @@ TEST(ProgressLine, ABarStaysWithinItsBoundsAndNothingToDoIsNotDone) {
   EXPECT_EQ(progress_line("writing", 0, 0), "writing  [........................] 0 B of 0 B");
 }
 
-// What is written to standard error where that is no terminal.
+// The text on standard error where that is no terminal.
 std::string on_a_file(const std::function<void()>& draw) {
   testing::internal::CaptureStderr();
   draw();

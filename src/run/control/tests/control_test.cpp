@@ -1,4 +1,4 @@
-// What is to be done about a name that somebody changed on the case, and looks at a case.
+// Proves what is to be done about a name that somebody changed on the case; and looks at a case.
 #include "run/control/control.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ class CompressedTest : public GroupOfRanks {
     EXPECT_EQ(gzclose(out), Z_OK);
     return *read_file(path);
   }
-  // As OpenFOAM reads it.
+  // Inflates a file as OpenFOAM reads it.
   std::string gunzip(std::string_view bytes) const {
     const std::string path = directory_ + "/gunzip";
     EXPECT_TRUE(replace_file(path, bytes));
@@ -36,7 +36,7 @@ class CompressedTest : public GroupOfRanks {
     EXPECT_EQ(gzclose(in), Z_OK);
     return content;
   }
-  // What a decomposedBlockData file holds when every block is the whole file of its rank.
+  // The content of a decomposedBlockData file when every block is the whole file of its rank.
   static std::string frame(std::string_view object, std::string_view location, int ranks,
                            const std::vector<std::string>& blocks) {
     std::string text = openfoam::collated_header(object, location, ranks);
@@ -82,7 +82,7 @@ TEST_F(CompressedTest, BinaryContentThatLooksLikeMembersAndBlocksIsKept) {
 }
 
 TEST_F(CompressedTest, TheSizeIsCountedWhateverTheTrailerTells) {
-  // Of two members, so that the trailer tells the size of the second only.
+  // The file has two members, so that the trailer tells the size of the second only.
   const std::string field = file("volScalarField", std::string(3'000'000, '0'));
   make(0, "p.gz", gzip(field.substr(0, 50)) + gzip(field.substr(50, 1'000'000)) + gzip(field.substr(1'000'050)));
   make(1, "p.gz", gzip(field));

@@ -1,4 +1,4 @@
-// What a test wants /sys, /proc or a whole node to say: a tree of small files of its own.
+// The /sys, /proc or whole node that a test wants: a tree of small files of its own.
 #pragma once
 
 #include <gtest/gtest.h>

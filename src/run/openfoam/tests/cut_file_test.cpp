@@ -60,7 +60,7 @@ std::string compressed(const std::string& text) {
   return out;
 }
 
-// As its end tells by itself.
+// Whether the file's end by itself tells that it is cut.
 bool is_cut(const std::string& path, int blocks = 0) {
   const Ending ending = ending_of(path, blocks);
   return ending != Ending::closed && ending != Ending::plain;

@@ -1,4 +1,5 @@
-// What a growing file gets on the case: a fault at every call of it, one after the other, and what others did to it.
+// Proves how a growing file grows on the case: a fault at every call of it, one after the other, and what others did to
+// it.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -21,7 +22,7 @@ class AppendTest : public CaseTest {
     write(log_, first_part);
     write(pool_ + "/log", whole_log);
   }
-  // Of the local file, up to `until`.
+  // The rest of the local file, up to `until`.
   layouts::Unit rest(std::uint64_t until) {
     layouts::Unit unit;
     unit.target = "log";

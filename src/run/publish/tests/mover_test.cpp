@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 // Far more than any of these tests needs.
 constexpr milliseconds patience{20'000};
 
-// What `done` was told, from any thread.
+// The outcomes that `done` was told, from any thread.
 class Outcomes {
  public:
   struct Seen {
@@ -329,7 +329,7 @@ class OrderTest : public MoverTest {
     go_.notify_all();
   }
   bool on_case(const std::string& name) const { return std::filesystem::exists(case_ + "/" + name); }
-  // That the content of so many was written; each has its name after that, when its turn comes.
+  // Waits until the content of so many was written; each has its name after that, when its turn comes.
   void await_written(int count) {
     for (int now = written_; now < count; now = written_) written_.wait(now);
   }
@@ -512,7 +512,7 @@ TEST_F(MoverTest, AnIdleMoverUsesNoProcessorTime) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   };
   const auto by_others = [&] { return used(CLOCK_PROCESS_CPUTIME_ID) - used(CLOCK_THREAD_CPUTIME_ID); };
-  // While this thread takes a processor's time for itself.
+  // The counts are taken while this thread takes a processor's time for itself.
   const auto before = by_others(), until = used(CLOCK_THREAD_CPUTIME_ID) + milliseconds(50);
   while (used(CLOCK_THREAD_CPUTIME_ID) < until) {
   }

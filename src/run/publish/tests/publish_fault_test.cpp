@@ -121,7 +121,7 @@ class FaultLoopTest : public BookedCaseTest, public testing::WithParamInterface<
       EXPECT_EQ(content_below(unit.target), old_);
     }
   }
-  // Of the file itself, or of the one that tells a directory's state.
+  // The content of the file itself, or of the one that tells a directory's state.
   std::string content_below(const std::string& path) {
     return content(case_ + "/" + path + (replaces_directory() ? "/U" : ""));
   }

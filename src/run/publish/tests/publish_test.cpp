@@ -433,7 +433,7 @@ TEST_F(UnansweredTest, AFailureAfterTheRenameIsOneOfThem) {
   EXPECT_EQ(content(case_ + "/log"), "first and more");
 }
 
-// What the user had changed came out of the exchange, and nobody saw it: she is told.
+// A file that the user had changed came out of the exchange, and nobody saw it: she is told.
 TEST_F(UnansweredTest, AnExchangeIsNoneOfThem) {
   for (const bool directory : {false, true}) {
     const auto made = [&](const std::string& bytes) {
