@@ -51,7 +51,7 @@ CLAUSE_AS_NOUN = re.compile(
 )
 NO_NOUN = re.compile(
     r"(?:of|those|these of|others|the rest|the others|the same of|(?:that|this|these) of|(?:one|ones|each|all|none|both|any) (?:that|which|of them|of which)"
-    r"|(?:the|an) other(?:s)? (?:is|are|that|of)|such (?:that|as))\b"
+    r"|such (?:that|as))\b"
 )
 CONDITION = re.compile(
     any_of("if when where while until unless because since before after as once how why whenever wherever though")
@@ -174,7 +174,7 @@ def cells_of(text: str):
 
 def ends_in(cell: str) -> int:
     """How many sentences it has."""
-    return len(re.findall(r"[.?!](?=\s|$)", plain(cell).rstrip("."))) + 1
+    return len(re.findall(r"(?<!\.)[.?!](?=\s|$)", plain(cell).rstrip("."))) + 1
 
 
 def passages_of_page(text: str):
