@@ -6,7 +6,7 @@ BUILD_TREE ?= build
 sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms test test-builds kills histories drive stress nfs states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
+.PHONY: build deps demo developer manual rooms site test test-builds kills histories drive stress nfs states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
 
 threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
@@ -134,6 +134,9 @@ rooms: ## docs/rooms.svg: which room of src/ uses which, as CMake links them
 	scripts/install-dependencies command parts developer
 	cmake --preset release $(call generator,build)
 	scripts/rooms.py build/rooms.txt docs/rooms.svg
+
+site: ## build/site/html/index.html: all pages, commands and headers, with search, by MkDocs Material of PyPI
+	scripts/site_pages.py build build/site
 
 install: build ## below PREFIX, or below DESTDIR for a package
 	scripts/owned cmake --install "$(BUILD_TREE)" --prefix "$(PREFIX)"

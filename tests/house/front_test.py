@@ -46,7 +46,7 @@ class FrontTest(unittest.TestCase):
             self.assertEqual(sum(word in line for line in lines), 1, word)
 
     def test_links_lead_somewhere(self):
-        for page in (SOURCES / "README.md", *SOURCES.glob("docs/**/*.md")):
+        for page in (*SOURCES.glob("*.md"), *SOURCES.glob("docs/**/*.md")):
             for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", page.read_text()):
                 target = page.parent / link if link else page
                 self.assertTrue(target.exists(), f"{page}: {link}")
