@@ -9,8 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2]
-sys.path.append(str(SOURCES / "scripts"))
+sys.path += [str(SOURCES / "scripts"), str(SOURCES / "tests")]
 import language  # noqa: E402
+from pages import BY_TASK  # noqa: E402
 
 LONG = "One " + "word " * 40 + "more."
 HEADLESS = (
@@ -80,6 +81,19 @@ class FindsTest(unittest.TestCase):
         self.assertEqual(kinds_in("docs/faq.md", f"```sh\n{LONG}\n```\n\n    {LONG}\n"), {})
         self.assertEqual(kinds_in("src/base/a.cpp", 'auto a = "http://what is left goes home.";\n'), {})
         self.assertEqual(kinds_in("src/base/a.cpp", "a(/*what=*/1);  // NOLINT(what is left goes home.)\n"), {})
+
+
+class UsersPagesTest(unittest.TestCase):
+    def test_each_is_in_short_sentences_and_cells(self):
+        for page in language.USERS_PAGES:
+            path, seen = Path(f"docs/{page}.md"), Counter()
+            found = language.findings_in(path, (SOURCES / path).read_text(), seen)
+            worst = [f"{each.kind}: {each.text}" for each in found if each.kind in ("wide", "cells")]
+            self.assertEqual(worst, [], page)
+            self.assertLess(seen["users' pages", "words"] / seen["users' pages", "sentences"], 25, page)
+
+    def test_pages_by_task_are_among_them(self):
+        self.assertLessEqual(set(BY_TASK), set(language.USERS_PAGES))
 
 
 class BudgetTest(unittest.TestCase):

@@ -1,6 +1,6 @@
 """Proves: the pages for users say what is so, and can be read. Every message of a run with exit status 2 to 7 stands in
-docs/troubleshooting.md, and nothing else; every test that docs/tested-with.md names exists; each script in a page is run by a test; and
-sentences and cells are short. (commands/documents runs the commands.)
+docs/troubleshooting.md, and nothing else; every test that docs/tested-with.md names exists; each script in a page is run by a test.
+(commands/documents runs the commands, house/language counts words.)
 """
 
 import re
@@ -83,26 +83,6 @@ def troubles_of(page, texts):
                 yield f"nobody says {each!r}"
 
 
-def words_of(sentence):
-    return len(re.findall(r"[\w`'./$*{}=:-]+", sentence))
-
-
-def sentences_of(text):
-    """Of running text, list items and cells; code is one word."""
-    text = re.sub(r"```.*?```|<!--.*?-->", "", text, flags=re.S)
-    text = re.sub(r"(?m)^(    .*|#.*|\|[-| ]+\|)$", "", text)
-    text = re.sub(r"`[^`]+`", "CODE", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text, flags=re.S))
-    for part in re.split(r"\n\s*\n|\n- |\n\d+\. |(?<=\n)\|| \| |\|\n", text):
-        part = part.replace("**", "").strip(" |\n")
-        yield from (each for each in re.split(r"(?<=[.?!:])\s+", " ".join(part.split())) if words_of(each) > 2)
-
-
-def cells_of(text):
-    for line in text.splitlines():
-        if line.startswith("|"):
-            yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
-
-
 class PagesTest(unittest.TestCase):
     def test_every_message_has_a_row_and_every_row_a_message(self):
         texts = [(path.relative_to(SOURCES / "src/run").parts[0], text) for path, text in sources()]
@@ -150,23 +130,6 @@ class PagesTest(unittest.TestCase):
             for number, name, _ in (*blocks_of(text, "sh"), *blocks_of(text, "toml")):
                 asked = name is None or re.search(rf'listing[ (]"?{name}\b', tests)
                 self.assertTrue(asked, f"{page.name}:{number}: nobody runs the listing {name}")
-
-    def test_sentences_lines_and_cells_are_short(self):
-        for page in BY_TASK:
-            text = (DOCS / f"{page}.md").read_text()
-            self.assertEqual([line for line in text.splitlines() if len(line) > 120 and line[0] != "|"], [], page)
-            lengths = [words_of(each) for each in sentences_of(text)]
-            self.assertLess(sum(lengths) / len(lengths), 25, page)
-            long = [each for each in sentences_of(text) if words_of(each) > 35]
-            self.assertEqual(long, [], page)
-            for cell in cells_of(text):
-                ends = re.findall(r"[.?!](?=\s|$)", re.sub(r"`[^`]*`", "CODE", cell).rstrip("."))
-                self.assertLess(len(ends), 2, f"{page}: {cell}")
-
-    def test_a_long_sentence_would_be_found(self):
-        long = "One " + "word " * 40 + "more."
-        self.assertEqual([words_of(each) for each in sentences_of(f"Short and good it is. {long}\n")], [5, 42])
-        self.assertEqual(len(list(cells_of("| One. Two. Three. | x |\n"))), 2)
 
     def test_pages_by_task_are_linked_from_the_first_page(self):
         readme = (SOURCES / "README.md").read_text()
