@@ -34,7 +34,7 @@ KINDS = ("headless", "long", "wide", "cells")
 LONGEST = 35  # words
 WIDEST = 120  # characters
 USERS_PAGES = (
-    "quickstart cluster-quickstart several-cases after-a-crash containers administrators faq troubleshooting upgrade"
+    "quickstart cluster-quickstart several-cases after-a-crash containers administrators faq troubleshooting words upgrade"
     " tested-with install exit-codes run/limits run/clusters run/openfoam run/code_saturne run/predict run/report"
     " run/configuration run/watch run/waits run/bench_io store/trajectory store/n3d arrays/arrays meshes/mesh"
 ).split()

@@ -83,6 +83,19 @@ def troubles_of(page, texts):
                 yield f"nobody says {each!r}"
 
 
+def words_said(report, status):
+    """The words at the beginning of the lines of the summary and of `forebay status`, as their sources print them."""
+    summary = set(re.findall(r'\b(?:line|pace)\("([a-z ]+)"', report)) | {"!"}
+    of_status = set(re.findall(r'\{:<20\}.*?\\n"\s*,\s*"([a-z ,]+)"', status))
+    of_status |= {re.sub(r" (?:on)?$", "", each) for each in re.findall(r'print\("((?:run|checkpoint) )\{\}', status)}
+    return summary, of_status | set(re.findall(r'print\("(job on|kept for the next run)\b', status))
+
+
+def words_explained(page):
+    """Those of both tables of docs/words.md."""
+    return [set(re.findall(r"(?m)^\| `([^`]+)`", part)) for part in page.split("\n## ")[1:]]
+
+
 class PagesTest(unittest.TestCase):
     def test_every_message_has_a_row_and_every_row_a_message(self):
         texts = [(path.relative_to(SOURCES / "src/run").parts[0], text) for path, text in sources()]
@@ -101,6 +114,27 @@ class PagesTest(unittest.TestCase):
             self.assertIn(expected, "\n".join(troubles_of(page, [("drain", made)])))
         (trouble,) = troubles_of(right, [("drain", made + 'run.note(std::nullopt, "an egg is left");\n')])
         self.assertIn("no row for: 'an egg is left'", trouble)
+
+    def test_every_word_of_the_summary_and_of_status_is_explained(self):
+        run = SOURCES / "src/run"
+        status = (run / "cli/status.cpp").read_text()
+        said = words_said((run / "launch/report.cpp").read_text(), status)
+        page = (DOCS / "words.md").read_text()
+        self.assertEqual(words_explained(page), list(said))
+        self.assertGreater(min(map(len, said)), 12)
+        (phases,) = re.findall(r"phase_names\{(.*?)\}", (run / "launch/report.cpp").read_text())
+        for phase in re.findall(r'"(\w+)"', phases):
+            self.assertIn(f"`{phase}`", page)
+        for other in ("quickstart", "after-a-crash", "run/watch", "exit-codes"):
+            self.assertIn("words.md)", (DOCS / f"{other}.md").read_text(), other)
+
+    def test_a_word_that_is_not_explained_would_be_found(self):
+        status = 'fmt::print("run {} on {}\\n", a); fmt::print("  {:<20}{} in {}{}\\n", "new word", b);'
+        self.assertEqual(
+            words_said('line("wall time", a); pace("per step", b);', status),
+            ({"wall time", "per step", "!"}, {"run", "new word"}),
+        )
+        self.assertEqual(words_explained("# A\n\n## B\n\n| `run` | x |\n| `!` | y |\n\n## C\n"), [{"run", "!"}, set()])
 
     def test_the_tests_that_pages_name_exist(self):
         known = set()
