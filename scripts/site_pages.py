@@ -21,6 +21,14 @@ OF_THE_PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 PICTURES = (".svg", ".png")
 LINK = re.compile(r"(\]\()([^)#:\s]*)(#[^)\s]+)?(\))")
 HEADERS = "include/forebay"
+# What a search finds first, and last.
+FIRST_SOUGHT = (
+    "quickstart.md", "cluster-quickstart.md", "after-a-crash.md", "troubleshooting.md", "faq.md", "containers.md", "run/watch.md",
+    "words.md", "administrators.md",
+)  # fmt: skip
+FOR_DEVELOPERS = (
+    "CONTRIBUTING.md", "design.md", "run/redirect.md", "benchmarks.md", "seeds.md", "gaps.md", "SECURITY.md",
+)  # fmt: skip
 
 
 class SiteError(Exception):
@@ -193,6 +201,12 @@ def page_of_header(name: str, text: str) -> str:
 # ---- all of it
 
 
+def rank_of(place: str) -> bytes:
+    """The head of a page that a search is to find before others, or behind them."""
+    boost = 2 if place in FIRST_SOUGHT else 0.3 if place in FOR_DEVELOPERS else None
+    return f"---\nsearch:\n  boost: {boost}\n---\n\n".encode() if boost else b""
+
+
 def pages(sources: Path):
     """(path on the site, content as bytes)"""
     known = places(sources)
@@ -201,7 +215,7 @@ def pages(sources: Path):
         content = (sources / name).read_bytes()
         if place.endswith(".md"):
             content = with_whole_options(with_lists(with_links(content.decode(), name, known))).encode()
-        yield place, content
+        yield place, rank_of(place) + content
     for path in sorted((sources / "docs/man").glob("*.1")):
         yield f"commands/{path.stem}.md", page_of_manual(path.read_text()).encode()
     for path in sorted((sources / HEADERS).glob("*.h*")):

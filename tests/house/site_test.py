@@ -58,6 +58,8 @@ class SiteTest(unittest.TestCase):
         installed = (SOURCES / "CMakeLists.txt").read_text().split("install(DIRECTORY docs ")[1].split(")\n")[0]
         left_out = re.findall(r"PATTERN (\S+\.md) EXCLUDE", installed)
         self.assertLessEqual({"design.md", *left_out}, set(behind("Developers")))
+        self.assertEqual(behind("Developers"), list(site_pages.FOR_DEVELOPERS))
+        self.assertLessEqual(set(site_pages.FIRST_SOUGHT), set(behind("Using forebay")))
 
     def test_links_lead_to_pages_and_headings(self):
         self.assertEqual(list(broken_links(self.pages)), [])
