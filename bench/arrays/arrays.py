@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay bench arrays: scattered global arrays, the lid-driven cavity, and refining meshes.
 
 Arrays as a partitioned unstructured mesh scatters them are written by every method and by others (parallel HDF5, PnetCDF,
@@ -8,6 +8,7 @@ and streaming. Every ratio is one of this run.
 """
 
 import argparse
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,10 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     for name, kind in (("index.html", cavity.PAGE), ("cavity.png", cavity.PICTURE)):
         command.need_own(parser, options.pictures and options.pictures / name, kind, "--pictures")
+    if options.pictures and not importlib.util.find_spec("matplotlib"):
+        parser.error(
+            f"--pictures needs matplotlib, which {sys.executable} has not: FOREBAY_PYTHON names another Python"
+        )
     command.choose_parts(parser, options, PARTS)
     command.find_forebay(parser, options)
     command.need_directories(parser, options.memory, options.disk)

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay bench io: what the media of this machine do, and a profile of it for `forebay predict` (docs/run/bench_io.md).
 
 DIR...: directories on the media; --shared: one on a file system of all nodes, which those of mpirun or srun measure together.

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay bench openfoam: an unmodified solver that writes every step, direct, on a bare tmpfs, and with forebay.
 
 Measures against the standard slow shared directory where the machine allows it, else a plain one (and says so).

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay bench trajectory: what it costs to keep every state of a forward run and to read them backwards.
 
 The trajectory alternates with its reference in one process: a non-temporal copy, a plain read sweep, touching pages, raw

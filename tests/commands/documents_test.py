@@ -164,7 +164,8 @@ class DocumentsTest(commandcase.CommandCase):
     def bash(self, line, path=None):
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         few_cores = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
-        environment = self.environment(FOREBAY_POOL_PATHS=self.pool, **root, **few_cores)
+        python = {"FOREBAY_PYTHON": "/usr/bin/python3"}  # Debian's, which has matplotlib
+        environment = self.environment(FOREBAY_POOL_PATHS=self.pool, **python, **root, **few_cores)
         environment["PATH"] = path or f"{self.programs}:{environment['PATH']}"
         done = subprocess.run(
             ["bash", "-c", line], cwd=self.case, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60

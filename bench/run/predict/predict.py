@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay predict: would it pay on that machine? Started by the command, with one JSON object: what was asked
 (src/run/cli/predict.cpp). docs/run/predict.md tells of the formulas."""
 
@@ -8,10 +8,6 @@ import signal
 import sys
 from pathlib import Path
 
-try:
-    import tomllib  # noqa: F401
-except ImportError:
-    sys.exit("forebay: predict needs Python 3.11 or later as /usr/bin/python3")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from measure import result_file  # noqa: E402

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """forebay report: how steady a run was. Started by the command: report.py PAGE REPORT... ("": no page).
 docs/run/report.md tells what it shows."""
 

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Reads a mesh in any format that meshio knows and writes it to standard output, for src/meshes/mesh/reader.cpp.
 
     read_mesh.py FILE [ARRAY]      ARRAY: whose values are groups, where that is not one of KNOWN

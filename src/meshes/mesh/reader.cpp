@@ -7,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/python.h"
 #include "meshes/mesh/child.h"
 #include "meshes/mesh/quality.h"
 
@@ -116,7 +117,9 @@ Result<Coarse> read_mesh(const std::string& path, const std::string& program, co
   for (const std::string& needed : {path, program}) {
     if (auto file = open_file(needed, O_RDONLY); !file) return forward(file);
   }
-  std::vector<std::string> words = {"/usr/bin/python3", program, path};
+  const auto python = find_python({"meshio", "numpy"});
+  if (!python) return forward(python);
+  std::vector<std::string> words = {*python, program, path};
   if (!groups.empty()) words.push_back(groups);
   auto output = run_child(std::move(words));
   if (!output) return forward(output);

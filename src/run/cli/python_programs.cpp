@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/python.h"
+
 namespace forebay::cli {
 
 Result<std::string> python_programs(const std::string& what, const std::string& holding) {
@@ -18,13 +20,15 @@ Result<std::string> python_programs(const std::string& what, const std::string& 
 
 Status start_python(const std::string& program, std::vector<std::string> words) {
   ::setenv("FOREBAY_VERSION", FOREBAY_VERSION, 1);  // for what it prints as JSON
-  words.insert(words.begin(), program);
+  const auto python = find_python();
+  if (!python) return forward(python);
+  words.insert(words.begin(), {*python, program});
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  ::execv(program.c_str(), arguments.data());
-  return errno_error("cannot start", program, "it needs /usr/bin/python3");
+  ::execv(python->c_str(), arguments.data());
+  return errno_error("cannot start", *python);
 }
 
 }  // namespace forebay::cli

@@ -190,6 +190,9 @@ std::string with(std::string text, const std::string& what, const std::string& i
   return text.replace(at, what.size(), instead);
 }
 
+// Debian's has meshio: then no other one along PATH is asked for it before each mesh.
+[[maybe_unused]] const int named = ::setenv("FOREBAY_PYTHON", "/usr/bin/python3", 1);
+
 Result<Coarse> read(const std::string& content, const std::string& ending, const std::string& groups = {}) {
   const ScratchFile file(ending);
   file.write(content);
