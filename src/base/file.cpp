@@ -11,8 +11,8 @@
 #include <climits>
 #include <cstdlib>
 #include <memory>
-#include <random>
 
+#include "base/random.h"
 #include "base/text.h"
 
 namespace forebay {
@@ -225,7 +225,7 @@ std::string user_directory_in(const std::string& directory) {
   struct stat status {};
   if (::lstat(usual.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return usual;
   const std::vector<std::string> others = user_directories_in(directory);
-  return others.empty() ? fmt::format("{}-{:08x}", usual, std::random_device()()) : others.front();
+  return others.empty() ? fmt::format("{}-{:08x}", usual, static_cast<std::uint32_t>(random_number())) : others.front();
 }
 
 std::vector<std::string> user_directories_in(const std::string& directory) {

@@ -1,6 +1,6 @@
 #include "arrays/blocks/team.h"
 
-#include <random>
+#include "base/random.h"
 
 namespace forebay::blocks {
 namespace {
@@ -63,11 +63,7 @@ NodeSums::NodeSums(const Team& team, const std::vector<std::uint64_t>& mine) : b
 }
 
 std::uint64_t Team::new_identity() const {
-  std::uint64_t identity = 0;
-  if (rank_ == 0) {
-    std::random_device source;
-    identity = std::uint64_t{source()} << 32 | source();
-  }
+  std::uint64_t identity = rank_ == 0 ? random_number() : 0;
   MPI_Bcast(&identity, 1, MPI_UINT64_T, 0, all());
   return identity;
 }

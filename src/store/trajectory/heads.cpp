@@ -1,9 +1,7 @@
 // The heads of a store's tiers, taken together: which tiers belong to it, and which parts of them were lost.
-#include <sys/random.h>
-
 #include <algorithm>
-#include <random>
 
+#include "base/random.h"
 #include "store/trajectory/store.h"
 
 namespace forebay::trajectory {
@@ -22,12 +20,7 @@ std::string what_it_held(const segment::TierEntry& entry) {
 }  // namespace
 
 std::uint64_t Store::new_identity() {
-  std::uint64_t id = 0;
-  if (::getrandom(&id, sizeof(id), 0) != sizeof(id)) {
-    std::random_device device;
-    id = (std::uint64_t{device()} << 32) | device();
-  }
-  return id;
+  return random_number();
 }
 
 // Every tier has a head. The tiers that are there offer what is left, and the others get a head again.
