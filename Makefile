@@ -6,14 +6,14 @@ BUILD_TREE ?= build
 sources = scripts/lint files
 existing = $(sources) | while read -r file; do [ ! -e "$$file" ] || echo "$$file"; done
 
-.PHONY: build deps demo developer manual rooms site test test-builds kills histories drive stress nfs states unit sanitized fuzz bench predicted pictures format check-format lint tidy install uninstall clean
+.PHONY: build deps demo developer manual rooms site test test-builds kills histories drive stress nfs states unit sanitized fuzz bench predicted pictures format check-format lint tidy install test-packages dist wheel uninstall clean
 
 threaded = tree publish drain launch segment trajectory multiply
 space = $() $()
 # Ninja where it is, in a tree that is new.
 generator = $$([ -e $(1)/CMakeCache.txt ] || ! command -v ninja > /dev/null || echo -G Ninja)
 # Each time: packages may have come since the last one, or it failed.
-plain = scripts/owned cmake -B build $(call generator,build)
+plain = scripts/owned cmake --preset plain $(call generator,build)
 
 build: ## build/bin/forebay and the libraries, of what is there; docs/install.md
 	@scripts/tools
@@ -51,6 +51,19 @@ test-builds: ## the ways to build that docs/install.md promises, each in a Debia
 	scripts/install-dependencies command developer builds
 	cmake --preset release $(call generator,build)
 	ctest --test-dir build --build-config Builds --output-on-failure -R '^builds/'
+
+dist: ## forebay-VERSION-PROCESSOR.tar.gz, for any Linux: programs without libraries
+	scripts/install-dependencies command parts
+	packaging/tarball -j $(JOBS)
+
+wheel: dist ## the same with libforebay and the Python package, for pip
+	cmake --build build-dist -j $(JOBS) --target forebay_library
+	packaging/wheel build-dist
+
+test-packages: ## each way to install that a package is for, from a Debian that has nothing; needs root
+	scripts/install-dependencies command developer builds
+	cmake --preset release $(call generator,build)
+	ctest --test-dir build --build-config Packages --output-on-failure -R '^packages/'
 
 kills: developer ## 300 kills, each followed by a restart; half an hour on a machine that does nothing else
 	scripts/install-dependencies demo test
@@ -147,4 +160,4 @@ uninstall: ## removes what the last make install wrote
 	scripts/owned cmake --build "$(BUILD_TREE)" --target uninstall
 
 clean:
-	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz demo-output .cache
+	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz build-dist demo-output .cache

@@ -25,7 +25,8 @@ function(forebay_pkg_config name)
     string(PREPEND libs " ")
   endif()
   configure_file(${CMAKE_SOURCE_DIR}/cmake/library.pc.in lib${name}.pc @ONLY)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lib${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT development)
 endfunction()
 
 function(forebay_public_library target)
@@ -39,7 +40,10 @@ function(forebay_public_library target)
   list(TRANSFORM LIBRARY_ROOMS PREPEND forebay_)
   target_link_libraries(${target} PRIVATE ${LIBRARY_ROOMS})
   target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--version-script=${map})
-  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(FOREBAY_STATIC)
+    target_link_options(${target} PRIVATE -static-libstdc++ -Wl,--gc-sections)  # or it asks for what nobody calls
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
   forebay_pkg_config(${LIBRARY_NAME} ${LIBRARY_PKG_CONFIG})
 endfunction()
 
@@ -49,4 +53,4 @@ configure_package_config_file(cmake/forebay-config.cmake.in forebay-config.cmake
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(forebay-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/forebay-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/forebay-config-version.cmake
-  DESTINATION ${config_directory})
+  DESTINATION ${config_directory} COMPONENT development)

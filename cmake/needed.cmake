@@ -12,6 +12,9 @@ function(forebay_need found what debian)
   set(missing "${missing}" PARENT_SCOPE)
 endfunction()
 
+if(FOREBAY_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
 forebay_need(PKG_CONFIG_FOUND "pkg-config" pkg-config)
@@ -38,6 +41,12 @@ if(missing)
   message(FATAL_ERROR "forebay needs what was not found:${missing}\n"
     "'make deps' installs it on Debian, with root or sudo; docs/install.md says how to go on without root. What lies in a "
     "directory of yours is found by -DCMAKE_PREFIX_PATH=DIRECTORY.")
+endif()
+
+# Debian has no fmt to link statically.
+set(forebay_fmt fmt::fmt)
+if(FOREBAY_STATIC)
+  set(forebay_fmt fmt::fmt-header-only)
 endif()
 
 # xxHash's own choice by processor is a part of the library that some builds of it lack, with or without the header.

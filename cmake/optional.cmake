@@ -40,6 +40,10 @@ if(FOREBAY_HDF5)
     LANGUAGE C PROGRAM "#include <libdeflate.h>\nint main(void) {}"
     FIND "pkg_check_modules(DEFLATE QUIET IMPORTED_TARGET libdeflate)")
 endif()
+if(FOREBAY_STATIC AND TARGET PkgConfig::HDF5)
+  # What its description asks for, but for the libraries of the network: none of its files that need these is linked.
+  target_link_libraries(PkgConfig::HDF5 INTERFACE sz aec ZLIB::ZLIB m ${CMAKE_DL_LIBS})
+endif()
 forebay_part(hdf5 FOREBAY_HDF5 "HDF5 ${HDF5_VERSION}, libdeflate ${DEFLATE_VERSION}" "${forebay_lacks_hdf5}"
   "${forebay_lacks_deflate}")
 

@@ -8,8 +8,8 @@ if(forebay_has_tests)
 endif()
 
 add_library(forebay_options INTERFACE)
-target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
-  ${forebay_werror})
+target_compile_options(forebay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wconversion ${forebay_werror})
 target_include_directories(forebay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # In clang -Wconversion includes -Wsign-conversion, in gcc it does so for C alone.
 target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>)
@@ -60,6 +60,14 @@ function(forebay_room path)
     target_compile_options(${name}_test PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
     add_dependencies(unit_tests ${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+  endif()
+endfunction()
+
+# A program that is installed and works wherever it is copied, with FOREBAY_STATIC.
+function(forebay_program target)
+  if(FOREBAY_STATIC)
+    target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/static/udev.c)
+    target_link_options(${target} PRIVATE -static)
   endif()
 endfunction()
 

@@ -14,8 +14,8 @@ _SERIES = f"0.{_MINOR}" if _MAJOR == "0" else _MAJOR
 
 
 def _places(name, variable):
-    """The places to look at: what the variable says; where CMake installed it, with the package; in the build tree of a
-    source tree; in the lib of the prefix below which pip installed the package; where the loader looks."""
+    """The places to look at: what the variable says; in the package, as a wheel has it; where CMake installed it; in the
+    build tree of a source tree; in the lib of pip's prefix; where the loader looks."""
     if variable in os.environ:
         return [os.environ[variable]]
     package = pathlib.Path(__file__).resolve().parent
@@ -27,6 +27,7 @@ def _places(name, variable):
         # PREFIX/lib/python3.N/site-packages/forebay, or SOURCES/python/forebay
         above = package.parent.parent
         directories = [above / "build" / "lib", above.parent, above.parent.parent / "lib64"]
+    directories.insert(0, package / "_root" / "lib")
     return [str(each / name) for each in directories if (each / name).exists()] + [name]
 
 

@@ -7,6 +7,7 @@
 #   layer NAME BELOW SCRIPT makes a layer by root's SCRIPT above another one, unless it is there as it is asked for now
 #   inside LAYER USER SCRIPT  runs bash in the root whose last layer that is, in namespaces that end with it. What it writes
 #                           is kept until the test ends, in its home beyond that LAYER
+#   with_command, with_group NAME  make the layers bookworm-command and bookworm-NAME, by scripts/install-dependencies
 #   copy_sources            into the home of the user, also what is not committed
 # `user` there is nobody special: uid 12345, without rights. `sudoer` may use sudo without a password, where it is installed.
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -118,3 +119,11 @@ copy_sources() {
     tar -C "$sources" --null --files-from - -c | tar -C "$tree" -x
   chown -R --reference="$own/home/$1" "$tree"
 }
+
+# Debian 12 with the packages that the command needs, and with those of a group beside them.
+install="apt-get -q update; apt-get -qy -o Dpkg::Use-Pty=0 install --no-install-recommends"
+with_command() {
+  bare bookworm
+  layer bookworm-command bookworm "~/install-dependencies --yes command; $install ccache"  # ccache is the test's own
+}
+with_group() { layer "bookworm-$1" bookworm-command "~/install-dependencies --yes $1"; }
