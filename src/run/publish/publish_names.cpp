@@ -1,12 +1,12 @@
 // Names on the case: temporary ones, those kept beside, and the directories above a target.
 #include <dirent.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 
+#include "base/random.h"
 #include "run/publish/publish_parts.h"
 
 namespace forebay::drain {
@@ -50,10 +50,7 @@ std::string beside_name(const std::string& target, const std::string& run, int n
 }  // namespace
 
 std::string temporary_name(const std::string& target, const std::string& run) {
-  std::uint32_t nonce = 0;
-  // It cannot fail for so few bytes once the kernel has booted; O_EXCL holds in any case.
-  (void)::getrandom(&nonce, sizeof nonce, 0);
-  return join(parent_of(target), temporary_of(run, nonce));
+  return join(parent_of(target), temporary_of(run, static_cast<std::uint32_t>(random_number())));  // O_EXCL decides
 }
 
 bool is_name_of_forebay(std::string_view name, std::string_view run) {

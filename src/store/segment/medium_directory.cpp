@@ -116,7 +116,7 @@ class DirectoryMemory final : public Medium {
     const auto file = examine();
     const std::uint64_t length = file ? static_cast<std::uint64_t>(file->st_size) : 0;
     const bool is_last = length_.load() <= offset && length >= offset && length <= offset + bytes;
-    if (is_last) (void)::ftruncate(directory_.segments(), static_cast<off_t>(offset));
+    if (is_last) (void)!::ftruncate(directory_.segments(), static_cast<off_t>(offset));
   }
 
   Result<Mapping> map_at(std::uint64_t offset, std::uint64_t bytes) {
