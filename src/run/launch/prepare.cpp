@@ -20,6 +20,7 @@
 #include "run/launch/pool_share.h"
 #include "run/launch/run.h"
 #include "run/launch/several_nodes.h"
+#include "run/launch/watched.h"
 #include "run/node/node.h"
 #include "run/node/ways.h"
 #include "run/openfoam/case_times.h"
