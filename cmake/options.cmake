@@ -19,11 +19,6 @@ set(FOREBAY_PYTHON_PACKAGES "" CACHE STRING
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
-# Several sources at once, which takes a third of the time. Debug builds say OFF in CMakePresets.json.
-if(NOT DEFINED CMAKE_UNITY_BUILD)
-  set(CMAKE_UNITY_BUILD ON)
-  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
-endif()
 
 # Libraries that were found in a directory of the user's own are found there again by what is installed; not by what the
 # system installs.

@@ -41,6 +41,7 @@ class OptionsTest(unittest.TestCase):
             self.assertNotIn("-Werror", each["command"])
             self.assertNotRegex(each["command"], r"_(test|bench)\.dir|/n3d")
             self.assertRegex(each["command"], " -O[23] ")
+            self.assertNotIn("Unity", each["command"], "one source at a time, as packagers expect")
         with open(os.path.join(tree, "src/cmake_install.cmake")) as file:
             paths = set(re.findall(r'NEW_RPATH "(.*)"', file.read()))
         self.assertLessEqual(paths, {"", "\\$ORIGIN"}, "a program of the system has no path to libraries")
