@@ -96,11 +96,16 @@ def with_whole_options(text: str) -> str:
 
 
 def words_of_roff(text: str) -> str:
-    """The words of a line, as Markdown."""
+    """The words of a line, as they are printed."""
     text = re.sub(r"\\f[BIR]", "", text.removeprefix(".B ").removeprefix(".BR "))
     for roff, sign in (("\\-", "-"), ("\\(ga", "`"), ("\\(aq", "'"), ("\\(dq", '"'), ("\\e", "\\"), ("\\&", "")):
         text = text.replace(roff, sign)
-    pieces = re.split(r"(`[^`]*`)", text)
+    return text
+
+
+def markdown_of_roff(text: str) -> str:
+    """The same, in which nothing but code has a meaning for Markdown."""
+    pieces = re.split(r"(`[^`]*`)", words_of_roff(text))
     return "".join(piece if piece[:1] == "`" else re.sub(r"([<*_])", r"\\\1", piece) for piece in pieces)
 
 
@@ -126,22 +131,22 @@ def page_of_manual(text: str) -> str:
         elif macro in (".TH", ".RS", ".RE"):
             pass
         elif verbatim:
-            made.append(words_of_roff(line).replace("\\<", "<").replace("\\*", "*").replace("\\_", "_"))
+            made.append(words_of_roff(line))
         elif section == "NAME":
-            name, _, about = words_of_roff(line).partition(" - ")
+            name, _, about = markdown_of_roff(line).partition(" - ")
             made.append(f"# {name.replace('-', ' ', 1)}\n\n{about[:1].upper()}{about[1:]}.")
         elif tag == "":
-            tag = re.sub(r"\\([<*_])", r"\1", words_of_roff(line))
+            tag = words_of_roff(line)
         elif tag:
-            made.append(f"- `{tag}`: {words_of_roff(line)}")
+            made.append(f"- `{tag}`: {markdown_of_roff(line)}")
             tag = None
         elif section == "SYNOPSIS":
-            made.append("    " + re.sub(r"\\([<*_])", r"\1", words_of_roff(line)))
+            made.append("    " + words_of_roff(line))
         elif section == "SEE ALSO":
-            page, _, end = words_of_roff(line).partition(" (1)")
+            page, _, end = markdown_of_roff(line).partition(" (1)")
             made.append(f"[{page.replace('-', ' ', 1)}]({page}.md){end}")
         else:
-            made.append(words_of_roff(line))
+            made.append(markdown_of_roff(line))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(made)).strip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Pages of docs/ as tests read them: their scripts, and the messages of docs/troubleshooting.md."""
+"""Pages of docs/ as tests read them: their scripts, links and headings, and the messages of docs/troubleshooting.md."""
 
 import re
 from pathlib import Path
@@ -10,6 +10,18 @@ BY_TASK = (
     "upgrade", "tested-with",
 )  # fmt: skip
 BLOCK = re.compile(r"(?:<!-- listing: (?P<name>\S+) -->\n+)?```(?P<kind>\w+)\n(?P<text>.*?)```", re.S)
+
+
+def links_of(text):
+    """(link, anchor) of each link within the project; the link is empty where it leads within its page."""
+    return re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", text)
+
+
+def anchors_of(text):
+    """As GitHub and the site make them of headings."""
+    for heading in re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```", "", text)):
+        plain = re.sub(r"\{.whole\}", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading))
+        yield re.sub(r"[^\w -]", "", plain.lower()).replace(" ", "-")
 
 
 def blocks_of(text, kind="sh"):

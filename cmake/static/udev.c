@@ -1,5 +1,5 @@
-// libudev, which cannot be linked statically: hwloc asks it for names of disks, which forebay asks hwloc for nowhere.
-// It is told that there is no udev here.
+// These functions stand in for libudev, which cannot be linked statically. hwloc asks libudev for the names of disks, and
+// forebay never asks hwloc for these. Each function says that there is no udev.
 #include <stddef.h>
 
 struct udev;

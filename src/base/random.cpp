@@ -14,6 +14,7 @@ std::uint64_t random_number() {
   // Linux has the call from 3.17 on.
   if (const auto device = open_file("/dev/urandom", O_RDONLY))
     if (::read(device->get(), &number, sizeof number) == sizeof number) return number;
+  // Without both, processes of one machine still differ.
   return static_cast<std::uint64_t>(::getpid());
 }
 

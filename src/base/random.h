@@ -5,7 +5,7 @@
 
 namespace forebay {
 
-// The kernel gives it: std::random_device would ask for the glibc of the machine that built it.
+// The kernel gives the number, since std::random_device would ask for the glibc of the machine that built it.
 std::uint64_t random_number();
 
 }  // namespace forebay

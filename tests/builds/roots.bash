@@ -8,6 +8,7 @@
 #   inside LAYER USER SCRIPT  runs bash in the root whose last layer that is, in namespaces that end with it. What it writes
 #                           is kept until the test ends, in its home beyond that LAYER
 #   with_command, with_group NAME  make the layers bookworm-command and bookworm-NAME, by scripts/install-dependencies
+#   listing NAME            prints the commands that docs/install.md shows under that name
 #   copy_sources            into the home of the user, also what is not committed
 # `user` there is nobody special: uid 12345, without rights. `sudoer` may use sudo without a password, where it is installed.
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -127,3 +128,6 @@ with_command() {
   layer bookworm-command bookworm "~/install-dependencies --yes command; $install ccache"  # ccache is the test's own
 }
 with_group() { layer "bookworm-$1" bookworm-command "~/install-dependencies --yes $1"; }
+
+# The commands that docs/install.md shows under a name.
+listing() { sed -n "/<!-- listing: $1 -->/,/^\`\`\`\$/p" "$sources/docs/install.md" | sed '1,2d;$d'; }

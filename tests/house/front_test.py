@@ -3,10 +3,14 @@ somewhere, and what it is, for whom, the gain, the cost and when not to use it s
 
 import importlib.util
 import re
+import sys
 import unittest
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2]
+sys.path.append(str(SOURCES / "tests"))
+from pages import anchors_of, links_of  # noqa: E402
+
 README = (SOURCES / "README.md").read_text()
 
 
@@ -15,12 +19,6 @@ def figure():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def anchors_of(page):
-    """As GitHub makes them of headings."""
-    for heading in re.findall(r"(?m)^#+ (.*)$", page):
-        yield re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()).replace(" ", "-")
 
 
 class FrontTest(unittest.TestCase):
@@ -47,7 +45,7 @@ class FrontTest(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in (*SOURCES.glob("*.md"), *SOURCES.glob("docs/**/*.md")):
-            for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", page.read_text()):
+            for link, anchor in links_of(page.read_text()):
                 target = page.parent / link if link else page
                 self.assertTrue(target.exists(), f"{page}: {link}")
                 if anchor:

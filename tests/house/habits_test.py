@@ -7,6 +7,14 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2]
 VERSION = re.search(r'FOREBAY_VERSION_TEXT "(.*)"', (SOURCES / "include/forebay/version.h").read_text())[1]
+# Packaging says the version again, each file in its own words.
+IN_PACKAGING = {
+    "conda/meta.yaml": r'set version = "(.*?)"',
+    "debian/changelog": r"\Aforebay \((.*?)-1\)",
+    "easybuild/forebay-*.eb": r"(?m)^version = '(.*)'$",
+    "rpm/forebay.spec": r"(?m)^Version: (.*)$",
+    "spack/package.py": r'(?m)^    version\("(.*)"\)$',
+}
 MOST_WORDS = 50  # of a line of the changelog
 
 
@@ -35,6 +43,9 @@ class HabitsTest(unittest.TestCase):
         self.assertIn(f"\nversion: {VERSION}\n", (SOURCES / "CITATION.cff").read_text())
         for manual in (SOURCES / "docs/man").glob("*.1"):
             self.assertIn(f'"forebay {VERSION}"', manual.read_text().splitlines()[0])
+        for name, pattern in IN_PACKAGING.items():
+            (path,) = (SOURCES / "packaging").glob(name)
+            self.assertEqual(re.findall(pattern, path.read_text()), [VERSION], name)
 
     def test_the_changelog_is_for_users(self):
         changelog = (SOURCES / "CHANGELOG.md").read_text()

@@ -11,16 +11,9 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parents[2]
 sys.path += [str(SOURCES / "scripts"), str(SOURCES / "tests")]
 import site_pages  # noqa: E402
-from pages import BY_TASK  # noqa: E402
+from pages import BY_TASK, anchors_of, links_of  # noqa: E402
 
 NAV = (SOURCES / "mkdocs.yml").read_text().split("\nnav:\n")[1]
-
-
-def anchors_of(page):
-    """As GitHub and the site make them of headings."""
-    for heading in re.findall(r"(?m)^#+ (.*)$", re.sub(r"(?ms)^```.*?^```", "", page)):
-        plain = re.sub(r"\{.whole\}", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading))
-        yield re.sub(r"[^\w -]", "", plain.lower()).replace(" ", "-")
 
 
 def behind(door):
@@ -32,7 +25,7 @@ def behind(door):
 def broken_links(pages):
     """`pages`: the text of each by its place."""
     for place, text in pages.items():
-        for link, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)", text):
+        for link, anchor in links_of(text):
             target = os.path.normpath(os.path.join(os.path.dirname(place), link)) if link else place
             if target not in pages:
                 yield f"{place}: {link}"
