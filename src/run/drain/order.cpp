@@ -20,6 +20,25 @@ namespace {
 
 constexpr int most_links = 40;  // as the kernel follows
 
+// The target of a link of the program, as a path of the case; where a directory above is a link, by that, too: each
+// counts.
+std::optional<std::string> target_of(const std::vector<Root>& roots, const std::string& case_path,
+                                     const std::string& path, int& links) {
+  const auto link = read_link(local_of(roots, path));
+  if (!link) return std::nullopt;
+  auto target = target_in_case(path, *link, case_path);
+  for (++links; target && links <= most_links; ++links) {
+    std::string above;  // the first link among the directories above
+    for (std::string at(parent_of(*target)); !at.empty(); at = parent_of(at))
+      if (root_of(roots, at)->prefix != at && read_link(local_of(roots, at))) above = at;
+    if (above.empty()) return target;
+    const auto leads = target_in_case(above, *read_link(local_of(roots, above)), case_path);
+    if (!leads) return std::nullopt;
+    target = join(*leads, target->substr(above.size() + 1));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool names_others(const std::string& path) {
@@ -44,38 +63,21 @@ std::optional<std::string> target_in_case(const std::string& path, const std::st
   return inside == "." ? std::string() : inside;
 }
 
-// The target of a link of the program, as a path of the case; where a directory above is a link, by that.
-std::optional<std::string> target_of(const std::vector<Root>& roots, const std::string& case_path, std::string path) {
-  const auto link = read_link(local_of(roots, path));
-  if (!link) return std::nullopt;
-  auto target = target_in_case(path, *link, case_path);
-  for (int followed = 0; target && followed < most_links; ++followed) {
-    std::string above;  // the first link among the directories above
-    for (std::string at(parent_of(*target)); !at.empty(); at = parent_of(at))
-      if (root_of(roots, at)->prefix != at && read_link(local_of(roots, at))) above = at;
-    if (above.empty()) return target;
-    const auto leads = target_in_case(above, *read_link(local_of(roots, above)), case_path);
-    if (!leads) return std::nullopt;
-    target = join(*leads, target->substr(above.size() + 1));
-  }
-  return std::nullopt;
-}
-
-// How many links there are from a name to what is no link.
 int links_from(const std::vector<Root>& roots, const std::string& case_path, std::string path) {
   int links = 0;
-  for (; links < most_links && read_link(local_of(roots, path)); ++links) {
-    const auto target = target_of(roots, case_path, path);
-    if (!target || target->empty()) return links + 1;
+  while (links < most_links) {
+    const auto target = target_of(roots, case_path, path, links);
+    if (!target || target->empty()) break;
     path = *target;
   }
-  return links;
+  return std::min(links, most_links);
 }
 
 // A link may be made before its target, or lead to a time. What is held open for the whole run is there when it grows,
 // or at the end. Nobody waits for what was never there, or is out of the case.
 bool OtherFiles::waits_for_target(const std::string& path) const {
-  const auto target = target_of(run.roots, run.request.case_path, path);
+  int links = 0;
+  const auto target = target_of(run.roots, run.request.case_path, path, links);
   if (!target || target->empty() || !name_exists(local_of(run.roots, *target))) return false;
   const auto known = run.ledger.find(*target);
   return !known || known->deleted || !(known->on_case || known->directory);

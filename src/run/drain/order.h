@@ -42,8 +42,7 @@ bool names_others(const std::string& path);
 // Where a link of this name and text leads, as a path of the case; nullopt: out of it.
 std::optional<std::string> target_in_case(const std::string& path, const std::string& target,
                                           const std::string& case_path);
+// How many links there are from a name to what is no link, those among the directories on the way counted.
 int links_from(const std::vector<Root>& roots, const std::string& case_path, std::string path);
-// Where a link of the program leads, as a path of the case; nullopt: it is no link, or leads out of the case.
-std::optional<std::string> target_of(const std::vector<Root>& roots, const std::string& case_path, std::string path);
 
 }  // namespace forebay::drain

@@ -31,7 +31,7 @@ std::uint64_t Version::bytes() const {
 
 bool is_text(const std::string& local) {
   const auto first = beginning_of(local, looked_at);
-  return first && !first->empty() && first->find('\0') == std::string::npos;
+  return first && first->find('\0') == std::string::npos;
 }
 
 std::optional<Version> version_of(const std::string& local, const std::string& path) {
@@ -39,7 +39,8 @@ std::optional<Version> version_of(const std::string& local, const std::string& p
   if (!before || (!S_ISLNK(before->st_mode) && (!S_ISREG(before->st_mode) || before->st_nlink > 1 || !is_text(local))))
     return std::nullopt;
   Version version{mark_of(*before)};
-  if (S_ISREG(before->st_mode) && static_cast<std::size_t>(before->st_size) > most_held) return version;
+  const bool is_empty = before->st_size == 0;
+  if (S_ISREG(before->st_mode) && (is_empty || static_cast<std::size_t>(before->st_size) > most_held)) return version;
   auto unit = layouts::verbatim_file(local, path, std::nullopt);
   if (!unit || unit->files.size() != 1) return std::nullopt;
   if (S_ISREG(before->st_mode)) {

@@ -13,11 +13,12 @@ namespace forebay::drain {
 
 struct Version {
   LocalMark mark;                                    // of a file
-  std::optional<layouts::Unit> unit = std::nullopt;  // with the content; nullopt: it is too large to be held
+  std::optional<layouts::Unit> unit = std::nullopt;  // with the content; nullopt: it is too large to be held, or empty
   std::uint64_t bytes() const;
 };
 
-// By its first bytes. Other formats (of meshes, of fields) name nothing as a rule.
+// By its first bytes. Other formats (of meshes, of fields) name nothing as a rule. One that is empty may be written
+// anew at this moment.
 bool is_text(const std::string& local);
 // nullopt: it names nothing, or is gone. Without content where it is being written.
 std::optional<Version> version_of(const std::string& local, const std::string& path);

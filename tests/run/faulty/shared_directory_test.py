@@ -119,7 +119,7 @@ class Faultless(FaultyCase):
     def test_it_is_left_alone_while_the_ranks_work(self):
         # The agent tells of itself every 5 s, reads other nodes' reports only where it waits for ranks, and `forebay run`
         # looks ever more rarely. Each costs the node's mount of a shared file system a millisecond of the processors on
-        # which the ranks compute.
+        # which the ranks compute. A look with each of the forty steps, or at 10 Hz, would be forty.
         process = self.start(
             self.solver("-steps", 120, "-delay", 100), ["--drain-when", "end", "--safe-interval", "2s"]
         )
@@ -127,7 +127,7 @@ class Faultless(FaultyCase):
         time.sleep(3)
         visits = Visits(os.path.join(self.case, ".forebay"))
         self.addCleanup(visits.close)
-        self.assertLessEqual(visits.within(4), 6)
+        self.assertLessEqual(visits.within(4), 12)
         self.assertEqual(len(self.solvers()), self.ranks)
         self.assertGreater(visits.within(8), 0, "not even the end was seen")
         self.assertEqual(self.finish(process), 0, self.output)

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "run/drain/tests/ranks_fixture.h"
+#include "run/drain/version.h"
 
 namespace forebay::drain {
 namespace {
@@ -142,6 +143,38 @@ TEST_F(PointersTest, TextThatIsWrittenAgainIsCarriedAsItWasInItsTurn) {
   clock_.move(1s);
   ASSERT_TRUE(drive([&] { return on_case("index"); }));
   EXPECT_EQ(content(case_ + "/index"), "one, data");
+}
+
+TEST_F(PointersTest, TextThatIsFoundEmptyMayBeWrittenAnewRightNow) {
+  settings_.settle = 1s;
+  open();
+  write(tree() + "/index", "");
+  round();
+  clock_.move(1s);
+  std::ofstream(case_ + "/later") << "of the case";  // the file system's clock goes on
+  const std::string local = tree() + "/index";
+  const auto version = version_of(local, "index");
+  ASSERT_TRUE(version);
+  write(local, "names data");
+  EXPECT_FALSE(mark_of(*status_of(local)) == version->mark);
+}
+
+TEST_F(PointersTest, ALinkThroughALinkComesAfterThat) {
+  open();
+  std::filesystem::create_directories(tree() + "/ckpt_1/part");
+  write(tree() + "/ckpt_1/state", "state");
+  std::filesystem::create_symlink("ckpt_1", tree() + "/latest");
+  std::filesystem::create_symlink("latest/state", tree() + "/current");
+  std::filesystem::create_symlink("latest/part/../state", tree() + "/other");
+  std::filesystem::create_symlink("current", tree() + "/newest");
+  std::filesystem::create_symlink("round", tree() + "/round");
+  const auto links = [&](const std::string& name) { return links_from(roots(), case_, name); };
+  EXPECT_EQ(links("latest"), 1);
+  EXPECT_EQ(links("current"), 2);
+  EXPECT_EQ(links("other"), 2);
+  EXPECT_EQ(links("newest"), 3);
+  EXPECT_EQ(links("round"), 40);
+  EXPECT_EQ(links("ckpt_1/state"), 0);
 }
 
 TEST_F(PointersTest, WhatAListingFindsComesInTheOrderOfItsChanges) {
