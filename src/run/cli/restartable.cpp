@@ -156,7 +156,7 @@ class CaseReader {
 };
 
 CaseReport report_on(const std::string& case_path, CaseReader reader) {
-  constexpr std::size_t most_older = core::most_restart_points - 1;
+  constexpr std::size_t most_older = contract::most_restart_points - 1;
   CaseReport report;
   report.case_path = case_path;
   std::vector<core::NamesOfRanks> restartable;  // the newest first

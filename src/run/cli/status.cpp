@@ -188,15 +188,8 @@ void print_text(const std::vector<Seen>& all) {
                    ? "last complete time " + *drain.newest_complete
                    : std::string("nothing that is complete"));
     fmt::print("  {:<20}{}\n", "safe", text_of_safe(drain));
-    for (const auto& [time, why] : drain.kept_beside) fmt::print("  {:<20}time {}: it {}\n", "kept too", time, why);
-    if (!seen.report.accord.agreed.empty())
-      fmt::print("  {:<20}time {}, held by every node and brought home by each\n", "all nodes",
-                 seen.report.accord.agreed);
-    fmt::print("  {:<20}{}{} in {}{}\n", "written locally", drain.local_is_more ? "at least " : "",
-               human_bytes(drain.local_bytes), plural(drain.local_files, "file"),
-               drain.standing.uncounted_times > 0
-                   ? fmt::format("; {} not looked into yet", plural(drain.standing.uncounted_times, "time directory"))
-                   : "");
+    fmt::print("  {:<20}{}{} in {}\n", "written locally", drain.local_is_more ? "at least " : "",
+               human_bytes(drain.local_bytes), plural(drain.local_files, "file"));
     fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared.bytes),
                plural(drain.shared.files, "file"), plural(seen.report.queued_units, "entry"));
     std::size_t told = 0;
@@ -240,7 +233,6 @@ nlohmann::json json_of(const SeenJob& seen) {
                      {"only_local",
                       {{"files", job.only_local.files},
                        {"bytes", job.only_local.bytes},
-                       {"at_least", job.only_local_is_more},
                        {"seconds", job.only_local.seconds},
                        {"where", where}}},
                      {"held_back", held_back},

@@ -1,13 +1,12 @@
 // contract: what whoever starts programs, the node's agent and libforebay_redirect.so in these programs agree on.
 //
-// Here are the names of environment variables and of directories; in pages.h the files that all of them map; in
-// time_name.h and flat_name.h the names of times and of their files; in text.h the same for code with a C++ runtime.
-// Promises: contract.h, pages.h, time_name.h and flat_name.h are constants, structs and constexpr functions. They need
-// no library, no allocation, no locale and no errno, so that they may stand in every program of a run.
-// Must not know: any other room.
+// contract.h has the names of environment variables and of directories. pages.h has the files that all of them map,
+// time_name.h the names of times, kept_name.h those of purged files, and text.h the same for code with a C++ runtime.
+// Promises: all but text.h are constants, structs and constexpr functions. They need no library, no
+// allocation, no locale and no errno, so that they may stand in every program of a run. Must not know: any other room.
 //
-// A change of anything in these four files that one side would not understand needs another `version`. The agent writes
-// its own into the ranks' page (pages.h). A library that finds another one there leaves its program alone.
+// A change of anything in these files that one side would not understand needs another `version`. The agent
+// writes its own into the ranks' page (pages.h). A library that finds another one there leaves its program alone.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace forebay::contract {
 
-inline constexpr std::uint64_t version = 1;
+inline constexpr std::uint64_t version = 2;
 
 // The name of the run, for whoever looks for its processes. The library does not read it.
 inline constexpr const char* run_variable = "FOREBAY_RUN";
@@ -32,18 +31,17 @@ inline constexpr const char* lower_variable = "FOREBAY_LOWER";
 inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 // Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
-// Optional: where the agent keeps the files of this rank's times, named by the directory of the case that holds the
-// times: ".../processor3", or ".../serial" for the case itself. A file of a time that the program removes gets a link
-// in the directory `handed_over_name` below it, unless the agent keeps it already or a newer time is complete. A time
-// that OpenFOAM removes becomes a directory there, by its name. Beside a namespace, and with the ranks' page, paths in
-// that directory of the case, `processor3`, go at once to where it lies: as the next variable says, or where the tree's
-// link of this name leads.
+// Optional: where what this rank purges goes, named by the directory of the case that holds its times:
+// ".../processor3", or ".../serial" for the case itself. A time that the program removes gets a name there, and so does
+// each file that it removes by itself (kept_name.h). Only the agent frees them. Beside a namespace, and with the ranks'
+// page, paths in that directory of the case, `processor3`, go at once to where it lies: as the next variable says, or
+// where the tree's link of this name leads.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 // Optional, with it: the local directory that holds these times, where the tree that is bound over the case hides it:
 // no link leads from one mount to another, though both be of one file system. It is the tree itself, or right in it.
 inline constexpr const char* times_variable = "FOREBAY_TIMES";
 // Optional: the ranks' page (pages.h). Its words are used with `keep_variable` only.
-inline constexpr const char* hold_variable = "FOREBAY_HOLD";
+inline constexpr const char* page_variable = "FOREBAY_PAGE";
 // Optional: the page of calls that failed (pages.h).
 inline constexpr const char* errors_variable = "FOREBAY_ERRORS";
 // Optional: in a run whose ranks share directories, and whose pools lie on several mounts, where this rank's new files
@@ -55,7 +53,6 @@ inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
 inline constexpr const char* rank_prefix = "processor";
 inline constexpr std::size_t rank_prefix_size = 9;
 inline constexpr const char* serial_name = "serial";
-inline constexpr const char* handed_over_name = "handed-over";
 inline constexpr const char* placed_name = "placed";
 
 // Unsuperseded times that are held at most (run/core/restartable.h).

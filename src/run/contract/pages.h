@@ -10,36 +10,59 @@
 
 namespace forebay::contract {
 
-// The ranks' page: 64-bit words, lines of `hold_line` of them, the first for the node, the others for one rank each
-// (the first of these for the case itself, where it is in one piece).
+// The ranks' page: the node's words, then a page for each rank of the run (the first of these for the case itself,
+// where it is in one piece). The library writes down what its rank does; it decides nothing.
 //
-// Of the node's line:
-//   hold_held      while it is not zero, ranks free nothing that they have handed over
-//   hold_lines     the number of lines for ranks
-//   hold_complete  a time: it is complete over all ranks, and each frees what it has handed over of older ones
-//   hold_renamed   while it is not zero, a rank's directory may have another name than it had, or hold a link that
-//                  leads out of the case, and no path goes there at once
-//   hold_version   the contract of the agent; a library of another one leaves its program alone
-// Of a rank's line, times:
-//   hold_left      the time that the rank left last, when it began another, and of which it lacks nothing
-//   hold_first_lacking, hold_last_lacking  between them lie the times that may lack something: the rank could not hand
-//                  something over, or found the pool full when it had written it. None: the first is the later one.
-// The oldest of the times that ranks left last is complete where it lies between no rank's two.
-//
-// A time is the value of its name (time_name.h), as a double. `no_time` for left and complete: none. `every_time` for
-// left: the rank is not to be waited for.
-inline constexpr std::size_t hold_line = 8;
-inline constexpr std::size_t hold_held = 0, hold_lines = 1, hold_complete = 2, hold_renamed = 3, hold_version = 4;
-inline constexpr std::size_t hold_left = 0, hold_first_lacking = 1, hold_last_lacking = 2;
-inline constexpr double no_time = -__builtin_inf(), every_time = __builtin_inf();
+// A *line* is one time of a rank as it was begun: the main thread made the time's directory, or wrote into one that is
+// not its newest line (docs/design.md, "Facts at rest", S1). The newest `most_lines` are there.
+struct TimeLine {
+  static constexpr std::size_t name_words = 3;
 
-// The first word of a rank's line. `rank`: 0 for the case itself.
-constexpr std::size_t hold_line_of(std::size_t rank) {
-  return (rank + 1) * hold_line;
+  std::atomic<std::uint64_t> sequence;  // counts the rank's lines from 1; set last, and 0 while the line is written
+  std::atomic<std::uint64_t> begun_at;  // CLOCK_REALTIME_COARSE in nanoseconds, the clock that stamps files
+  std::atomic<std::uint64_t> state;     // of the states of this rank, counted from 1; 0: no `uniform/time` was made
+  std::atomic<std::uint64_t> mesh;      // sequence of the line whose polyMesh it uses; 0: none
+  std::atomic<std::uint64_t> flags;     // line_*
+  std::atomic<std::uint64_t> name[name_words];  // the time's name; nothing where it is longer
+};
+inline constexpr std::uint64_t line_is_cut = 1;            // a write to it failed
+inline constexpr std::uint64_t line_was_begun_before = 2;  // the rank had begun a line of this time before
+inline constexpr std::size_t most_time_name = TimeLine::name_words * sizeof(std::uint64_t);
+
+struct RankPage {
+  static constexpr std::size_t most_lines = 255;
+
+  std::atomic<std::uint64_t> begun;   // sequence of the newest line
+  std::atomic<std::uint64_t> states;  // how many states it has made
+  std::atomic<std::uint64_t>
+      place;  // sequence of the line that its writing threads have come to; 0: none has shown itself
+  std::atomic<std::uint64_t> mesh;   // sequence of the line with the newest polyMesh; 0: none
+  std::atomic<std::uint64_t> ended;  // not zero: the agent has seen the program end well
+  std::atomic<std::uint64_t> kept;   // times that the rank has purged since the agent looked
+  std::uint64_t unused[2];
+  TimeLine lines[most_lines];  // sequence modulo `most_lines`
+
+  TimeLine& line(std::uint64_t sequence) { return lines[sequence % most_lines]; }
+  const TimeLine& line(std::uint64_t sequence) const { return lines[sequence % most_lines]; }
+};
+
+struct NodePage {
+  std::atomic<std::uint64_t> version;  // of the agent's contract; a library of another one leaves its program alone
+  std::atomic<std::uint64_t> ranks;    // how many pages follow
+  // While it is not zero, a rank's directory may have another name than it had, or hold a link that leads out of the
+  // case, and no path goes there at once.
+  std::atomic<std::uint64_t> renamed;
+  std::atomic<std::uint64_t> look;  // not zero: the agent is to look soon, since a rank has purged many times
+  std::uint64_t unused[4];
+
+  RankPage* pages() { return reinterpret_cast<RankPage*>(this + 1); }
+  const RankPage* pages() const { return reinterpret_cast<const RankPage*>(this + 1); }
+};
+constexpr std::size_t bytes_of_pages(std::size_t ranks) {
+  return sizeof(NodePage) + ranks * sizeof(RankPage);
 }
-constexpr std::size_t hold_bytes(std::size_t lines) {
-  return hold_line_of(lines) * sizeof(std::uint64_t);
-}
+// So many purged times a rank may have before it asks for a look.
+inline constexpr std::uint64_t most_kept = 4;
 
 // A file system with less than this left gives no-space to nearly every write.
 inline constexpr std::uint64_t as_good_as_full = std::uint64_t{64} << 10;

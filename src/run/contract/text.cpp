@@ -1,7 +1,7 @@
 #include "run/contract/text.h"
 
 #include "run/contract/contract.h"
-#include "run/contract/flat_name.h"
+#include "run/contract/kept_name.h"
 #include "run/contract/time_name.h"
 
 namespace forebay::contract {
@@ -14,38 +14,24 @@ double value_of(std::string_view name) {
   return value_of(name.data(), name.size());
 }
 
-std::string flat_name(std::string_view time, std::string_view file) {
-  std::string name;
-  name.reserve(time.size() + file.size() + 8);
-  const auto put = [&name](const char* bytes, std::size_t count) { name.append(bytes, count); };
-  put_flat(time.data(), time.size(), put);
-  put_flat("/", 1, put);
-  put_flat(file.data(), file.size(), put);
-  return name;
-}
-
-std::optional<std::pair<std::string, std::string>> parts_of_flat(std::string_view name) {
-  std::string path;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const std::string_view escape = name.substr(i, 3);
-    if (escape == "%2F" || escape == "%25") {
-      path += escape == "%2F" ? '/' : '%';
-      i += 2;
-    } else {
-      path += name[i];
-    }
-  }
-  const std::size_t slash = path.find('/');
-  if (slash == std::string::npos) return std::nullopt;
-  return std::pair(path.substr(0, slash), path.substr(slash + 1));
-}
-
 std::string name_of_rank(int rank) {
   return rank_prefix + std::to_string(rank);
 }
 
 std::string name_of_kept(int rank) {
   return rank < 0 ? serial_name : name_of_rank(rank);
+}
+
+std::string file_of_kept_name(std::string_view name) {
+  std::string file;
+  for (std::size_t i = 1; i < name.size(); ++i) {
+    if (name[i] != kept_separator || i + 1 == name.size()) {
+      file += name[i];
+    } else {
+      file += name[++i] == kept_slash[1] ? '/' : kept_separator;
+    }
+  }
+  return file;
 }
 
 std::string list_word(std::string_view path) {

@@ -26,7 +26,7 @@ bool is_closed(const FileFacts& file) {
 
 // A state that had `uniform/time` and has it no more is being removed, by a process that nobody asked to tell of it.
 bool is_being_removed(const RankLook::OfLine& of) {
-  return of.after.state != 0 && !of.files.contains("uniform/time");
+  return of.after.state != 0 && !of.files.contains(state_file);
 }
 
 bool is_sound(const Page& page, const RankLook::OfLine& of) {
@@ -44,10 +44,12 @@ bool has_whole_mesh(const RankLook& look, const std::optional<LineId>& mesh) {
          });
 }
 
-std::optional<StateId> state_of(const Page& page, const Line& line) {
+// Where the library counted no state, a child without it may have written one.
+std::optional<StateId> state_of(const Page& page, const RankLook::OfLine& of) {
+  const Line& line = of.after;
   if (line.state != 0) return StateId{true, line.state, line.id.time};
   if (page.states != 0) return std::nullopt;
-  return StateId{false, line.id.sequence, line.id.time};
+  return StateId{of.files.contains(state_file), line.id.sequence, line.id.time};
 }
 
 Names names_written(const std::map<StateId, Parts>& common) {
@@ -65,12 +67,13 @@ Names own_on_all_ranks(const Parts& parts) {
 
 // What a time must have: the names of the start time that the run has itself written; before it wrote any, all. Without
 // a start time what the two richest states share.
-Names required_names(const std::map<StateId, Parts>& common, const std::optional<Names>& start, Names written) {
-  if (start) {
+Names required_names(const std::map<StateId, Parts>& common, Names written, const Settings& settings) {
+  if (settings.start) {
     const Names here = names_written(common);
     written.insert(here.begin(), here.end());
-    Names needed = intersection(*start, written);
-    return without_clouds(needed.empty() ? *start : std::move(needed));
+    const bool has_state = !settings.tells_states || !written.contains(state_file) || written.contains(properties_file);
+    Names needed = intersection(*settings.start, written);
+    return without_clouds(needed.empty() || !has_state ? *settings.start : std::move(needed));
   }
   std::vector<Names> each;
   for (const auto& [id, parts] : common) each.push_back(own_on_all_ranks(parts));
@@ -201,7 +204,7 @@ std::vector<Time> times_of(const RankLook& look) {
     if (of.files.empty()) continue;
     Time time;
     time.line = of.after.id;
-    time.id = state_of(look.after, of.after);
+    time.id = state_of(look.after, of);
     time.left = is_left(look.before, time.line.sequence);
     time.whole = time.left && is_sound(look.after, of);
     time.mesh = of.after.mesh;
@@ -225,11 +228,12 @@ std::map<StateId, Parts> common_states(const Times& times) {
   return parts;
 }
 
-std::vector<StateId> restartable_states(const Times& times, const std::optional<Names>& start, const Names& written) {
+std::vector<StateId> restartable_states(const Times& times, const Names& written, const Settings& settings) {
+  const std::optional<Names>& start = settings.start;
   auto common = common_states(times);
   if (!common.empty() && common.rbegin()->first.has_state)
     std::erase_if(common, [](const auto& each) { return !each.first.has_state; });
-  const Names needed = required_names(common, start, written);
+  const Names needed = required_names(common, written, settings);
   if (needed.empty()) return {};
   const Names& judged = start && !start->empty() ? *start : written;
   std::vector<StateId> good;
@@ -244,22 +248,40 @@ std::vector<StateId> restartable_states(const Times& times, const std::optional<
   return good;
 }
 
+// Where threads may write, a rank leaves a time when it has begun two later ones: nodes may be further apart.
+std::size_t states_kept(const std::map<Rank, RankLook>& ranks, int nodes) {
+  const bool threads = std::ranges::any_of(
+      ranks, [](const auto& each) { return each.second.after.place != 0 || each.second.after.collated; });
+  return nodes <= 1 ? 1 : threads ? 4 : 2;
+}
+
+std::vector<StateId> last_states(const Times& times, const std::vector<StateId>& good, std::size_t newest) {
+  const auto common = common_states(times);
+  std::vector<StateId> last(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(std::min(newest, good.size())));
+  for (std::size_t i = last.size(); i < good.size(); ++i) {
+    const bool stays = std::ranges::any_of(common.at(good[i]), [&](const auto& part) {
+      std::vector<const Time*> newer;
+      for (std::size_t j = 0; j < i; ++j) newer.push_back(common.at(good[j]).at(part.first));
+      return part.second->kept && !is_superseded(*part.second, newer);
+    });
+    if (stays) last.push_back(good[i]);
+  }
+  return last;
+}
+
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings) {
   using Kind = Action::Kind;
   Times times;
   for (const auto& [rank, look] : seen.ranks) times[rank] = times_of(look);
-  // Where threads may write, a rank leaves a time when it has begun two later ones: nodes may be further apart.
-  const bool threads = std::ranges::any_of(
-      seen.ranks, [](const auto& each) { return each.second.after.place != 0 || each.second.after.collated; });
   const bool several = settings.nodes > 1;
-  const auto good = restartable_states(times, settings.start, ledger.written);
+  const auto good = restartable_states(times, ledger.written, settings);
   std::vector<Action> actions;
 
   const Names names = names_written(common_states(times));
   if (!contains_all(ledger.written, names)) actions.push_back({.kind = Kind::note_written, .names = names});
 
   const auto wanted = wanted_states(good, ledger, several, seen.now, settings.interval);
-  const std::size_t newest = !several ? 1 : threads ? 4 : 2;
+  const std::size_t newest = states_kept(seen.ranks, settings.nodes);
   std::vector<StateId> hold(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(std::min(newest, good.size())));
   if (!wanted.empty()) hold.push_back(wanted.back());
   std::ranges::move(frees(times, good, hold), std::back_inserter(actions));

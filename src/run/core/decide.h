@@ -1,8 +1,8 @@
 // What the agent of a node does after a look: which times it frees, takes, carries and calls safe.
 //
 // The rules are S1 to S7 of docs/design.md, "Facts at rest". `decide` is pure: no files, no clock, no threads, no
-// memory of its own. A look (`Seen`), what the journal says (`Ledger`), what the other nodes reported (`Reports`) and
-// the run's settings go in; actions come out. Whoever does an action journals it.
+// memory of its own. A look (`Seen`), what the agent remembers (`Ledger`), what the other nodes reported (`Reports`)
+// and the run's settings go in; actions come out.
 //
 // Words. A *line*: one time of one rank as it was begun, (time, sequence); each rank counts its own lines. A *state*: a
 // time with `uniform/time`; a state's number says how many states its rank has made. *Left*: the rank and its writing
@@ -83,10 +83,10 @@ struct Seen {
   std::map<Rank, RankLook> ranks;
   Ticks now = 0;
   bool ended = false;      // the program has ended on all ranks of the node
-  std::set<StateId> held;  // states whose files the agent holds open
+  std::set<StateId> held;  // states whose files the agent has under names of its own
 };
 
-// What the node's journal says.
+// What the node's agent remembers.
 struct Ledger {
   int node = 0;
   std::uint64_t window = 1;  // several nodes: of how many states one is carried
@@ -97,7 +97,7 @@ struct Ledger {
   bool drained = false;  // all that the node had is on the case
 };
 
-// What another node told last. Reports only grow; they may be late, lost, or come in any order.
+// What another node told last. Reports may be late, lost, or come in any order.
 struct Report {
   std::set<StateId> carried;
   bool drained = false;
@@ -108,6 +108,9 @@ struct Settings {
   int nodes = 1;
   std::optional<Names> start;  // names of the start time; none: the run has none
   Ticks interval = 0;          // within which a state is to be carried
+  // The program writes the properties of its function objects with each state, and only then: until it has, what it
+  // wrote may be of function objects alone, and every name of the start time is required.
+  bool tells_states = false;
 };
 
 struct Action {
@@ -115,7 +118,7 @@ struct Action {
     note_written,  // names that the run has written
     free,          // a line in kept/
     set_window,    // carry one of so many states
-    take,          // open and lease all files of a state
+    take,          // give all files of a state names that the program does not know
     carry,         // bring a held state to the case
     call_safe,     // a state that all nodes have carried
     end            // all nodes have drained
@@ -152,7 +155,13 @@ std::vector<Time> times_of(const RankLook& look);
 
 std::map<StateId, Parts> common_states(const Times& times);
 // The states that a program can be started from, newest first.
-std::vector<StateId> restartable_states(const Times& times, const std::optional<Names>& start, const Names& written);
+std::vector<StateId> restartable_states(const Times& times, const Names& written, const Settings& settings);
+
+// How many of the newest states a node keeps: other nodes may be so far behind.
+std::size_t states_kept(const std::map<Rank, RankLook>& ranks, int nodes);
+// What a run that ended badly has on the case, newest first: so many of the newest states, and what the program has
+// purged of older ones that have names that no newer state has.
+std::vector<StateId> last_states(const Times& times, const std::vector<StateId>& good, std::size_t newest);
 
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings);
 

@@ -11,6 +11,10 @@ namespace forebay::core {
 
 using Names = std::set<std::string>;
 
+// OpenFOAM writes the one with each output time that is a state, and the other with its states only.
+inline const std::string state_file = "uniform/time",
+                         properties_file = "uniform/functionObjects/functionObjectProperties";
+
 inline Names intersection(const Names& a, const Names& b) {
   Names both;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));

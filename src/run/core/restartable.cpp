@@ -19,39 +19,6 @@ const Names& names_on(const NamesOfRanks& names, int rank) {
   return found == names.end() ? none : found->second;
 }
 
-std::size_t count(const NamesOfRanks& names) {
-  std::size_t sum = 0;
-  for (const auto& [rank, of_rank] : names) sum += of_rank.size();
-  return sum;
-}
-
-// Times before `index` that have a mesh file which no later one up to `index` has.
-std::set<std::size_t> meshes_of(const std::vector<WholeTime>& times, std::size_t index) {
-  std::set<std::size_t> found;
-  Names seen;
-  for (std::size_t at = index + 1; at-- > 0;) {
-    for (const std::string& name : spread_of(times[at].names).on_some_rank)
-      if (is_of_mesh(name) && seen.insert(name).second && at != index) found.insert(at);
-  }
-  return found;
-}
-
-std::set<std::size_t> indices_of_restart_points(const std::vector<WholeTime>& times, const Required& required) {
-  const auto newest = newest_restartable(times, required);
-  if (!newest) return {};
-  std::set<std::size_t> points = meshes_of(times, *newest);
-  points.insert(*newest);
-  std::vector<std::size_t> restartable{*newest};
-  for (std::size_t at = *newest; at-- > 0 && points.size() < most_restart_points;) {
-    if (!is_restartable(times[at].names, required)) continue;
-    const bool superseded = std::ranges::any_of(
-        restartable, [&](std::size_t newer) { return lacks(times[newer].names, times[at].names).nothing(); });
-    if (!superseded) points.insert(at);
-    restartable.push_back(at);
-  }
-  return points;
-}
-
 }  // namespace
 
 std::string plain_name(std::string_view name) {
@@ -73,8 +40,8 @@ Spread spread_of(const NamesOfRanks& names) {
 void Written::add(const std::string& time, const NamesOfRanks& names) {
   constexpr std::size_t compared = 2;
   Spread spread = spread_of(names);
-  has_state_times_ = has_state_times_ || spread.on_some_rank.contains("uniform/time");
-  has_properties_ = has_properties_ || spread.on_some_rank.contains("uniform/functionObjects/functionObjectProperties");
+  has_state_times_ = has_state_times_ || spread.on_some_rank.contains(state_file);
+  has_properties_ = has_properties_ || spread.on_some_rank.contains(properties_file);
   on_some_rank_.insert(spread.on_some_rank.begin(), spread.on_some_rank.end());
   std::erase_if(richest_, [&](const Time& each) { return each.time == time; });
   const auto poorer = std::ranges::find_if(
@@ -140,34 +107,6 @@ std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& time
   for (std::size_t at = times.size(); at-- > 0;)
     if (is_restartable(times[at].names, required)) return at;
   return std::nullopt;
-}
-
-std::vector<std::string> restart_points(const std::vector<WholeTime>& times, const Required& required) {
-  std::vector<std::string> found;
-  for (const std::size_t at : indices_of_restart_points(times, required)) found.push_back(times[at].time);
-  return found;
-}
-
-std::vector<std::string> superfluous(const std::vector<WholeTime>& times, const Required& required) {
-  const auto newest = newest_restartable(times, required);
-  const std::set<std::size_t> points = indices_of_restart_points(times, required);
-  std::set<std::size_t> go;
-  std::vector<std::size_t> rest;
-  for (std::size_t at = 0; at < times.size(); ++at) {
-    if (points.contains(at)) continue;
-    if (newest && at < *newest) {
-      go.insert(at);
-    } else if (at + 1 < times.size()) {  // the last one may still get a file
-      rest.push_back(at);
-    }
-  }
-  std::ranges::stable_sort(rest,
-                           [&](std::size_t a, std::size_t b) { return count(times[a].names) < count(times[b].names); });
-  const std::size_t room = most_restart_points - std::min(points.size(), most_restart_points);
-  for (std::size_t i = 0; i + room < rest.size(); ++i) go.insert(rest[i]);
-  std::vector<std::string> found;
-  for (const std::size_t at : go) found.push_back(times[at].time);
-  return found;
 }
 
 }  // namespace forebay::core

@@ -94,26 +94,9 @@ struct WholeTime {
   NamesOfRanks names;
 };
 
-// The entry of a time; null without one. `Times`: such a list, const or not.
-template <class Times>
-auto find_time(Times& times, const std::string& time) {
-  const auto found = std::ranges::find_if(times, [&](const WholeTime& each) { return each.time == time; });
-  return found == times.end() ? nullptr : &*found;
-}
 void forget_time(std::vector<WholeTime>& times, const std::string& time);
 
 // The newest restartable time, as its index in the list.
 std::optional<std::size_t> newest_restartable(const std::vector<WholeTime>& times, const Required& required);
-
-// The times that a restart may need, oldest first: the newest restartable one, older restartable ones with names that
-// every newer restartable one lacks, and the newest earlier meshes (`polyMesh/`) that the newest restartable one
-// refers to. At most `most_restart_points`, but never less than the newest restartable one with its mesh.
-inline constexpr std::size_t most_restart_points = contract::most_restart_points;
-std::vector<std::string> restart_points(const std::vector<WholeTime>& times, const Required& required);
-
-// The times that may be given up: where a restartable time is known, all older ones that are no restart points. Of
-// newer ones, and of all while no time is restartable, as many as leave `most_restart_points`: those with the fewest
-// names first, and of these the oldest. The newest time always stays.
-std::vector<std::string> superfluous(const std::vector<WholeTime>& times, const Required& required);
 
 }  // namespace forebay::core

@@ -77,10 +77,10 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
   if (nobody_watched || run.ledger.lost_events() || known.deleted || closed.contains(path) || closed.contains(local))
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
-  // What is kept aside (keep.h) has other names of ours, and each of them changes the ctime.
+  // What is held (restart_points.h) has another name of ours, which changes the ctime.
   if (const auto time = time_of(path, false);
       time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
-    return status.st_nlink > (seen.keep.contains(time->rank, time->time, time->rest) ? 2U : 1U);
+    return status.st_nlink > (work.points.held_of(time->time) != nullptr ? 2U : 1U);
   if (work.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
   return status.st_nlink > 1 || identity_of(status).ctime_ns != changed;

@@ -69,10 +69,11 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& c
   if (!journal) return forward(journal);
   state->run.journal.emplace(std::move(*journal));
   state->run.uncarried.open(join(request.home, uncarried_name));
-  if (request.settings.handed_over) {
-    auto hold = Hold::make(join(request.home, hold_name), request.settings.all_ranks);
-    if (!hold) return forward(hold);
-    state->seen.hold.emplace(std::move(*hold));
+  state->points.pool_is_full(false);  // it has just taken the journal
+  if (request.settings.redirected) {
+    auto pages = Pages::make(join(request.home, pages_name), request.settings.all_ranks);
+    if (!pages) return forward(pages);
+    state->points.pages.emplace(std::move(*pages));
     std::vector<std::string> pools = request.placed;
     pools.push_back(request.home);
     auto failed = FailedWrites::make(join(request.home, failed_writes_name), pools);
@@ -98,7 +99,7 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   auto after = on_events();
   state_->seen.being_put.clear();
   if (!after) return after;
-  state_->policy.note_start();
+  state_->points.note_start();
   return state_->seen.watcher->add_directory(local_of(state_->run.roots, path), path);
 }
 
@@ -107,18 +108,19 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
   state_->run.roots.push_back(root);
   for (const tree::Entry& entry : staged)
     if (entry.kind == tree::Kind::copy) state_->seen.others.growing.note(entry.path);
-  state_->policy.note_start();
+  state_->points.note_start();
   return state_->seen.watcher->add_tree(root.local, root.prefix);
 }
 
 void Drain::ranks_need_case_path() {
-  if (state_->seen.hold) state_->seen.hold->map_nothing();
+  if (state_->points.pages) state_->points.pages->map_nothing();
 }
 
 Status Drain::add_rank(int rank, const std::string& pool) {
-  state_->seen.times.add_rank(rank);
-  if (state_->seen.hold) state_->seen.hold->add_rank(rank);
-  return state_->seen.keep.add_rank(rank, pool);
+  state_->seen.add_rank(rank);
+  const std::string kept = kept_directory(rank, pool);
+  state_->points.looks.add_rank(rank, kept);
+  return make_private_directory(kept);
 }
 
 int Drain::events_descriptor() const {
@@ -140,19 +142,13 @@ int Drain::outcomes_descriptor() const {
 }
 
 Status Drain::on_events() {
-  if (!state_->seen.watcher) return {};
-  if (!state_->seen.hold) return state_->seen.look();
-  state_->seen.hold->begin_look();
-  auto looked = state_->seen.look();
-  state_->seen.hold->end_look(state_->seen.may_let_ranks_free());
-  return looked;
+  return state_->seen.watcher ? state_->seen.look() : Status();
 }
 
 void Drain::on_outcomes() {
   for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
   state_->run.uncarried.flush();
   if (state_->end.phase != Phase::running) return;
-  state_->work.submit_waiting();
   follow_case();
 }
 
@@ -169,101 +165,42 @@ void Drain::tick() {
   if (state.end.phase != Phase::running) return;
   state.run.uncarried.tell_alive();
   const DrainSettings& settings = state.run.request.settings;
-  const auto now = state_->run.clock.now();
   state.seen.note_failed_writes();
-  state.policy.new_complete_times();
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
   state.seen.others.growing.refresh();
   follow_case();
   state.work.eviction.let_go();
   if (settings.live) state.seen.others.submit_quiet(settings.settle);
-  state.work.submit_waiting();
-  if (state.seen.alone() && now - state.policy.last_safe >= settings.safe_interval) {
-    state.policy.last_safe = now;
-    for (const std::string& time : state.policy.restart_points())
-      if (!state.policy.safe_times.contains(time)) state.work.submit_time(time, true);
-  }
+  state.points.look_when_due();
 }
 
-bool Drain::pin(const std::string& time) {
-  const std::vector<std::string> held = complete_times();
-  if (std::ranges::find(held, time) == held.end()) return false;
-  state_->policy.nodes.pinned = time;
-  return true;
-}
-
-void Drain::agree(const std::string& time) {
-  state_->policy.nodes.agreed = time;
-  for (const std::string& older : state_->policy.nodes.candidates.times())
-    if (state_->seen.times.before(older, time)) state_->policy.nodes.candidates.remove(older);
-  secure(time);
-  state_->policy.release_kept();
-}
-
-void Drain::safe_everywhere(const std::string& time) {
-  State& state = *state_;
-  if (!state.policy.safe_times.contains(time)) return;
-  if (state.policy.nodes.newest_everywhere && !state.seen.times.before(*state.policy.nodes.newest_everywhere, time))
-    return;
-  state.policy.nodes.newest_everywhere = time;
+void Drain::free_purged() {
+  state_->points.look_when_due();
 }
 
 void Drain::on_case_elsewhere(const std::string& time) {
-  State& state = *state_;
-  auto& newest = state.policy.nodes.on_case_elsewhere;
-  if (!newest || state.seen.times.before(*newest, time)) newest = time;
-  if (state.end.phase == Phase::running) state.work.submit_waiting();
+  auto& newest = state_->points.others.on_case;
+  if (!newest || openfoam::time_less(*newest, time)) newest = time;
 }
 
-void Drain::kept_by_others(std::set<std::string> times) {
-  state_->policy.nodes.kept_by_others = std::move(times);
+bool Drain::look_is_wanted() const {
+  return state_->points.look_is_wanted();
 }
 
 void Drain::told() {
-  state_->policy.superseded.remove();
-  state_->policy.superseded.find();
-}
-
-void Drain::secure(const std::string& time) {
-  if (!state_->policy.safe_times.contains(time)) state_->work.submit_time(time, true);
-}
-
-const std::optional<std::string>& Drain::newest_complete() const {
-  return state_->policy.newest_complete;
-}
-
-bool Drain::holds_last_time() const {
-  const Times& times = state_->seen.times;
-  const std::string last = times.begun_by_all();
-  if (last.empty()) return false;
-  const auto& complete = state_->policy.newest_complete;
-  return times.has_all_files(last) || (complete && times.order(*complete) + 1 == times.order(last));
-}
-
-bool Drain::times_go() const {
-  return state_->seen.times_go || state_->run.request.settings.hold_times;
-}
-
-bool Drain::ranks_keep() const {
-  return state_->seen.hold && state_->seen.hold->ranks_keep();
+  state_->points.remove_superseded();
+  state_->points.find_superseded();
 }
 
 void Drain::room_is_scarce(bool now) {
-  state_->seen.room.is_scarce = now;
   state_->seen.room.was_scarce = state_->seen.room.was_scarce || now;
-  if (now && state_->seen.hold) state_->seen.hold->free_nothing();
-}
-
-std::size_t Drain::times_begun() const {
-  return state_->seen.timeline.steps();
 }
 
 std::vector<Timeline::Begun> Drain::take_begun(bool all) {
   Observation& seen = state_->seen;
   std::vector<Timeline::Begun> begun = seen.timeline.take_begun(all);
-  const std::vector<int>& ranks = seen.times.ranks();
-  const auto own = static_cast<std::size_t>(std::ranges::count_if(ranks, [](int rank) { return rank >= 0; }));
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(seen.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
   for (Timeline::Begun& each : seen.of_script.timeline.take_begun(all)) {
     each.ranks = seen.of_script.ranks.size();
@@ -279,19 +216,25 @@ Activity Drain::activity() const {
           at_work.queued + at_work.active > 0};
 }
 
+void Drain::hear(core::Reports reports, int nodes) {
+  state_->points.reports = std::move(reports);
+  state_->points.others.count = nodes;
+}
+
+const std::set<core::StateId>& Drain::carried() const {
+  return state_->points.ledger.carried;
+}
+
 std::vector<std::string> Drain::complete_times() const {
-  const State& state = *state_;
-  std::vector<std::string> held = state.policy.nodes.candidates.times();
-  for (const auto& each : {state.policy.nodes.pinned, state.policy.nodes.agreed})
-    if (each && std::ranges::find(held, *each) == held.end()) held.insert(held.begin(), *each);
-  return held;
+  return state_->points.complete_times();
 }
 
 std::vector<std::string> Drain::safe_times() const {
-  return state_->policy.recently_safe;
+  return state_->points.safe_times();
 }
 
 void Drain::pool_is_full(bool now) {
+  state_->points.pool_is_full(now);
   if (!now) {
     // What is still unread was written while the pool was full.
     if (state_->seen.room.pool_is_full) (void)on_events();
@@ -299,43 +242,21 @@ void Drain::pool_is_full(bool now) {
     return;
   }
   state_->seen.room.pool_is_full = true;
-  state_->seen.times.spoil_open();
   state_->seen.pool_ran_full();
 }
 
-std::vector<int> Drain::take_doubtful_ranks() {
-  const auto now = state_->run.clock.now();
-  std::vector<int> ranks;
-  for (auto at = state_->seen.doubtful.begin(); at != state_->seen.doubtful.end();) {
-    if (now - at->second < state_->run.request.settings.vouch_after) {
-      ++at;
-    } else if (!state_->seen.times.needs_voucher(at->first)) {
-      at = state_->seen.doubtful.erase(at);
-    } else {
-      ranks.push_back(at->first);
-      at->second = now;  // asked again so much later
-      ++at;
-    }
-  }
-  // Any rank may write into a checkpoint.
-  for (Checkpoint& each : state_->work.checkpoints.all)
-    if (each.takes_doubt()) ranks.push_back(-1);
-  return ranks;
+bool Drain::doubts_checkpoints() {
+  bool any = false;
+  for (Checkpoint& each : state_->work.checkpoints.all) any = each.takes_doubt() || any;
+  return any;
 }
 
-void Drain::vouch(int rank) {
-  state_->seen.times.vouch(rank);
-  state_->seen.doubtful.erase(rank);
-  if (rank < 0) state_->work.checkpoints.vouch();
-  state_->policy.new_complete_times();
+void Drain::vouch_for_checkpoints() {
+  state_->work.checkpoints.vouch();
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {
-  state_->seen.late.adopt(rank);
-  state_->seen.late.ask_unsure(SeenLate::Ask::all);  // nobody has its files open any more
-  if (cleanly) state_->seen.late.decide_suspects(rank);
-  state_->seen.times.rank_ended(rank, cleanly);
-  state_->policy.new_complete_times();
+  if (cleanly) state_->points.looks.note_ended(rank);
 }
 
 void Drain::add_logs(const std::set<std::uint64_t>& inodes) {
@@ -372,7 +293,6 @@ Standing Drain::standing() const {
   const bool runs = state_->end.phase == Phase::running;
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
-  standing.uncounted_times = seen.late.unseen.size();
   if (runs) standing.growing = seen.others.growing.report();
   standing.safe_of_script = seen.of_script.newest_safe(!runs);
   standing.ranks_of_script = seen.of_script.ranks.size();
@@ -406,9 +326,8 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.read_back = state.run.numbers.read_back;
   report.unseen_times = state.run.numbers.unseen_times;
   report.standing = standing();
-  report.newest_safe = state.policy.newest_safe;
-  report.newest_complete = state.policy.newest_anywhere();
-  report.kept_beside = state.policy.kept_beside();
+  report.newest_safe = state.points.newest_safe();
+  report.newest_complete = state.points.newest_complete();
   report.groups = state.work.groups.made;
   report.lag_seconds = state.seen.timeline.longest_lag();
   report.safe_times = state.seen.timeline.safe_times();

@@ -1,9 +1,10 @@
 // drain: carries what a run writes locally to the case, whole and verified, while the program runs and after it.
 //
-// One Drain serves one node of one run. It watches the local trees, knows what is sealed and which times are complete,
-// keeps the last complete time aside, publishes units through the mover, and at the end decides on every path: outputs
-// are carried, the program's own deletions follow last, and whatever cannot be carried is named. It holds no process
-// and no socket: the node's agent (launch) drives it from one thread through descriptors and ticks.
+// One Drain serves one node of one run. It watches the local trees, and knows what is sealed and which times are
+// complete. It keeps the last states that the program purges, and publishes units through the mover. At the end it
+// decides on every path: outputs are carried, the program's own deletions follow last, and whatever cannot be carried
+// is named. It holds no process and no socket: the node's agent (launch) drives it from one thread through descriptors
+// and ticks.
 //
 // Promises (design.md, "Users' data comes first"):
 //   - under a final name on the case there is only whole, verified content;
@@ -29,6 +30,7 @@
 
 #include "base/base.h"
 #include "run/control/control.h"
+#include "run/core/decide.h"
 #include "run/drain/only_local.h"
 #include "run/drain/timeline.h"
 #include "run/journal/ledger.h"
@@ -47,10 +49,10 @@ struct Root {
 
 struct DrainSettings {
   bool collated = false;
-  bool live = true;          // false: hold what may wait until the program has ended
-  bool hold_times = false;   // times wait for the end or the safety interval (the program purges them itself)
-  bool handed_over = false;  // the redirection library is loaded: what a rank removes too soon comes to keep.h
-  int all_ranks = 1;         // of the whole run
+  bool live = true;         // false: hold what may wait until the program has ended
+  bool hold_times = false;  // times wait for the end or the safety interval (the program purges them itself)
+  bool redirected = false;  // the redirection library is loaded: it writes the page of the ranks (pages.h)
+  int all_ranks = 1;        // of the whole run
   std::vector<std::string> checkpoints = {};  // directories of the case whose files are one state (checkpoint.h)
   // The time that the run starts from, where there is one, and directories of groups of ranks that may hold it.
   std::optional<std::string> start_time = {};
@@ -58,7 +60,8 @@ struct DrainSettings {
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
   std::chrono::milliseconds refresh = std::chrono::seconds(5);      // of what grows on the case
-  std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see take_doubtful_ranks
+  std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see doubts_checkpoints
+  std::chrono::milliseconds look = std::chrono::seconds(1);         // between two looks at the times
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
   MoverSettings mover;
 };
@@ -128,8 +131,6 @@ struct CaseFile {
 struct Standing {
   std::optional<std::string> newest_begun;  // the time that was begun last
   OnlyLocalAmount only_local;
-  // Of single ranks, that are there and none of whose files was told of yet: those are counted when they are carried.
-  std::uint64_t uncounted_times = 0;
   Growing growing;
   // Of ranks that a script started by itself: their newest time that is restartable and on the case for all of them.
   std::optional<std::string> safe_of_script;
@@ -153,9 +154,8 @@ struct DrainReport {
   Standing standing;
   // Only times that a run may restart from (run/core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
-  std::map<std::string, std::string> kept_beside;  // older ones that are kept too, since the newest lacks a file: why
-  std::optional<double> lag_seconds;               // the longest time between complete and safe
-  std::uint64_t safe_times = 0;                    // how many times have become safe
+  std::optional<double> lag_seconds;  // the longest time between complete and safe
+  std::uint64_t safe_times = 0;       // how many times have become safe
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
@@ -189,6 +189,10 @@ class Drain {
   // A Drain from the journal that a dead one left: watches nothing, can only finish.
   static Result<std::unique_ptr<Drain>> resume(const DrainRequest& request, const std::vector<Root>& roots,
                                                const std::vector<int>& ranks, Clock& clock);
+  // In the place of an agent that was killed, while its program works: carries nothing, and only frees what that
+  // purges.
+  static Result<std::unique_ptr<Drain>> stand_in(const DrainRequest& request, const std::vector<Root>& roots,
+                                                 const std::vector<int>& ranks, Clock& clock);
   ~Drain();
 
   // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
@@ -222,24 +226,17 @@ class Drain {
   // To be called at least every second: finds whole checkpoints, submits, keeps the safety interval.
   void tick();
 
+  // When it is time for a look, what is superseded of what the program has purged goes.
+  void free_purged();
   // Back-pressure: makes room in the pools below `pool` by replacing what is drained with links; returns the bytes
   // freed. Where that is not enough, what is held for the end is carried now.
   std::uint64_t evict(std::uint64_t wanted, const std::string& pool = "/");
   // True while something could still be drained, or evicted there.
   bool can_make_room(const std::string& pool = "/") const;
-  // The last one that is complete over the ranks of this node, restartable, and held.
-  const std::optional<std::string>& newest_complete() const;
-  // What on_events() read last holds a recent time: the last one that all ranks have begun has all its files, and will
-  // be called complete when they go on, or the one before it is complete.
-  bool holds_last_time() const;
-  // The program removes times: it is known to, or has removed some.
-  bool times_go() const;
-  // The ranks keep the newest complete time themselves (hold.h): looks may be rare.
-  bool ranks_keep() const;
-  // Where room is scarce they keep all that they purge instead, and looks free what is known to be older.
+  // A rank asks for a look at the times: tick() is due.
+  bool look_is_wanted() const;
+  // Room is so scarce that what fails to be written is not told of where programs have no library.
   void room_is_scarce(bool now);
-  // How many times the program has begun, over all ranks of the node.
-  std::size_t times_begun() const;
   // As Timeline's, of each kind of directories: to be called after on_events().
   std::vector<Timeline::Begun> take_begun(bool all);
   // What was done until now.
@@ -250,36 +247,26 @@ class Drain {
   // that were written in the meantime are never called complete.
   void pool_is_full(bool now);
 
-  // When the run has several nodes, they agree on times (run/launch/agreement.h). Until then a node holds up to
-  // Candidates::most complete times, beside the pinned and the agreed one.
-  // Holds a time until another is pinned; false when it is no longer there.
-  bool pin(const std::string& time);
-  // All nodes hold this time: it is carried now and kept until a newer one is agreed; older ones are let go.
-  void agree(const std::string& time);
-  // All nodes have told that this time is on the case for their ranks: parts of older times that the program has purged
-  // here, and that it supersedes, may leave the case.
-  void safe_everywhere(const std::string& time);
   // The newest time that all other nodes have told to be on the case for their ranks. The node of the first rank brings
   // times when the others have, so that whoever looks for them there finds whole ones.
   void on_case_elsewhere(const std::string& time);
-  // Older times that other nodes keep beside newer ones, for what their ranks have of them: half of a time is none.
-  void kept_by_others(std::set<std::string> times);
+  // What the other nodes of the run have told last, of so many nodes: what all have carried is safe.
+  void hear(core::Reports reports, int nodes);
+  // States that are on the case for all ranks of this node.
+  const std::set<core::StateId>& carried() const;
+  // The newest restartable ones that this node still has, oldest first.
+  std::vector<std::string> complete_times() const;
   // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called
   // safe any more in the next report, and leaves the case when the one after it is told: nothing goes that somebody may
   // just have read of. So not to be called too often.
   void told();
-  // Carries a complete time that is held to the case, whatever else is asked for.
-  void secure(const std::string& time);
-  // Times of this node that are complete and still held (here or on the case), oldest first.
-  std::vector<std::string> complete_times() const;
   // The newest of those that are on the case for all ranks of this node, oldest first.
   std::vector<std::string> safe_times() const;
 
-  // A rank that is killed closes its files too, so that the last one looks whole. What a rank closed last counts only
-  // when the rank goes on to another time, ends well, or was seen at work `vouch_after` later: these are the ranks to
-  // look at now, and vouch() is for those of them whose process is alive and not ending.
-  std::vector<int> take_doubtful_ranks();
-  void vouch(int rank);
+  // A program that is killed closes its files too, so that a checkpoint looks whole: whether somebody is to look now if
+  // it is alive and not ending, and to say so.
+  bool doubts_checkpoints();
+  void vouch_for_checkpoints();
   void rank_ended(int rank, bool cleanly);
   // The program has ended: submit all that is left. `cleanly`: with status 0; of a resumed run its journal may tell.
   Status begin_finish(bool cleanly);
@@ -322,14 +309,11 @@ bool is_sealed(const std::string& path);
 // True when something is known to have it open for writing. What cannot be opened is not: reading it will tell.
 bool is_open_for_writing(const std::string& path);
 
-// Where the files of a rank's times are kept aside (keep.h), in its run directory of its pool.
-std::string keep_directory(int rank, const std::string& pool_directory);
+// Where what a rank purges goes, in its run directory of its pool (look.h).
+std::string kept_directory(int rank, const std::string& pool_directory);
 
-// What the ranks of a node need to keep times themselves (hold.h), in the run's directory in the home pool.
-inline constexpr const char* hold_name = "hold";
-// The agent that made it was killed: the ranks of its node, which are these, may free what all of them have left
-// behind. Quiet where there is none.
-void let_ranks_free(const std::string& home, const std::vector<int>& ranks);
+// What the ranks of a node write down of their times (pages.h), in the run's directory in the home pool.
+inline constexpr const char* pages_name = "pages";
 
 // What its programs could not write (failed_writes.h), likewise.
 inline constexpr const char* failed_writes_name = "failed-writes";

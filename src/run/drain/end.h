@@ -24,7 +24,7 @@ enum class Phase { running, carrying, removing, done };
 struct End {
   Run& run;
   Observation& seen;
-  Policy& policy;
+  RestartPoints& points;
   Work& work;
 
   Phase phase = Phase::running;
@@ -49,9 +49,7 @@ struct End {
   bool submit_time_of(int rank, const std::string& time);
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
-  void submit_purged(const std::string& time);
   void carry_restartable();
-  void submit_newest_candidates();
   bool worth_waiting();
   void note_missing(const std::string& path, const std::string& content);
   void note_missing_pools();

@@ -50,13 +50,6 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
   if (state.work.eviction.replaced.size() >= Eviction::most_replaced)
     return freed;  // the next ones when these have gone
-  if (freed < wanted && !state.seen.alone()) {
-    // Held only so that nodes can agree: the next agreement will be on a later time.
-    for (const std::string& time : state.policy.nodes.candidates.times())
-      if (time != state.policy.newest_complete && time != state.policy.nodes.pinned)
-        state.policy.nodes.candidates.remove(time);
-    state.policy.release_kept();
-  }
   if (freed < wanted) state.work.submit_held();
   return freed;
 }
@@ -210,7 +203,7 @@ bool Eviction::takes_own_move(const std::string& path) {
 std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string& pool) {
   const std::string target = join(group.group, group.time);
   // OpenFOAM's last files of a time come a step late.
-  if (group.time == policy.newest_complete || changed_groups.contains(target)) return 0;
+  if (group.time == points.newest_complete() || changed_groups.contains(target)) return 0;
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {

@@ -32,7 +32,7 @@ struct Eviction {
   static constexpr std::size_t most_replaced = 256;
 
   Run& run;
-  Policy& policy;
+  RestartPoints& points;
   Work& work;
 
   std::set<std::string> nothing_to_evict = {};  // pools without files that the case has too, as long as no job ends

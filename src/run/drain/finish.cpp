@@ -40,14 +40,18 @@ Status Drain::begin_finish(bool cleanly) {
   state.controls.finish();
   if (state.seen.watcher) {
     if (auto read = on_events(); !read) return read;
-    state.seen.late.look_into_passed_over(true);
-    for (const int rank : state.seen.times.ranks()) state.seen.late.adopt(rank);
-    state.seen.late.ask_unsure(SeenLate::Ask::all);  // nobody writes any more, however the program ended
-    state.policy.new_complete_times();
     state.seen.watcher.reset();
-    if (!cleanly)
-      if (auto found = state.policy.find_last_times(false); !found) return found;
   }
+  // What a program that ended badly has purged is looked at once more.
+  state.points.look(true);
+  if (!state.end.ended_cleanly) {
+    state.points.take_last();
+    for (const std::string& time : state.points.last_times()) state.run.record(complete_record(time));
+  }
+  if (cleanly)
+    state.points.note_end();
+  else
+    state.run.numbers.misses_some = true;  // of what is kept some goes home
   state.seen.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.run.record(ended_cleanly_record());
@@ -60,8 +64,6 @@ Status Drain::begin_finish(bool cleanly) {
   while (!state.seen.others.pending.empty()) state.seen.others.drop(state.seen.others.pending.begin());
   state.work.unreadable.messages.clear();  // perhaps it was only for a while
   state.seen.others.catch_up.reset();
-  state.work.waiting_times.clear();
-  state.end.submit_last_complete();
   state.end.list_times();
   state.end.submit_outputs();
   return {};
@@ -152,7 +154,9 @@ OutputWalk End::whole_walk() const {
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void End::submit_outputs() {
   ++passes;
+  if (!run.holds_times()) points.find_home();
   work.groups.renew_changed();
+  submit_last_complete();
   if (!ended_cleanly) work.checkpoints.submit_last();
   walk.emplace(whole_walk());
   work.progress.submitted_in_pass = 0;
@@ -165,11 +169,11 @@ void End::submit_outputs() {
 // In the order in which they were begun, as far as that is known, else in that of their values.
 void End::list_times() {
   std::set<std::string> here;
-  for (const int rank : seen.times.ranks()) {
+  for (const int rank : seen.ranks) {
     for (const std::string& time : run.times_here(rank))
       if (run.is_new_time(rank, time)) here.insert(time);
   }
-  const std::vector<std::string> begun = seen.times.all();
+  const std::vector<std::string> begun = points.times_begun();
   for (const std::string& time : begun) here.erase(time);
   std::vector<std::string> unknown(here.begin(), here.end());
   std::ranges::sort(unknown, openfoam::time_less);
@@ -180,7 +184,7 @@ void End::list_times() {
 void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
   for (; !order.times.empty() && work.jobs.size() < Work::most_jobs; order.times.pop_front()) {
-    const std::vector<int>& ranks = seen.times.ranks();
+    const std::vector<int>& ranks = seen.ranks;
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
       if (name_exists(local_of(run.roots, time_directory(*rank, order.times.front()))) &&
           run.is_new_time(*rank, order.times.front()) && !run.ledger.collated_of(*rank, order.times.front()))
@@ -261,15 +265,15 @@ void End::submit_found(const std::vector<Output>& found) {
 // False: its files are to be carried one by one.
 bool End::submit_time_of(int rank, const std::string& time) {
   const std::string directory = time_directory(rank, time);
-  if (work.groups.is_given_up(rank, time) || work.in_flight.contains(directory) ||
+  if (work.groups.is_given_up(rank, time) || work.groups.is_in_flight(rank, time) ||
       work.not_carried.still_open.contains(directory))
     return true;
   if (run.ledger.find(directory) || work.unreadable.in_pieces.contains({rank, time})) return false;
-  const bool complete =
-      seen.times.complete(time) || run.ledger.complete_times().contains(time) || work.groups.times.contains(time);
+  const bool complete = points.is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
+                        work.groups.times.contains(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
   const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
-  if (complete && run.request.settings.collated && std::ranges::all_of(seen.times.ranks(), has_it)) {
+  if (complete && run.request.settings.collated && std::ranges::all_of(seen.ranks, has_it)) {
     work.submit_time(time, false);
   } else {
     work.submit_rank_time(rank, time, false);
@@ -277,59 +281,30 @@ bool End::submit_time_of(int rank, const std::string& time) {
   return true;
 }
 
-// Where the program removed the last complete time before it could complete a newer one, the case gets the one that
-// was kept. After a clean end the program's own last state is there, and what it purged stays purged.
+// Where the program purged the newest state before it could complete a newer one, the case gets it from what is held.
+// After a clean end the program's own last state is there, and what it purged stays purged.
 void End::submit_last_complete() {
-  if (!seen.alone()) {
-    if (!ended_cleanly) submit_newest_candidates();
-  }
   if (ended_cleanly) return;
-  for (const std::string& time : policy.restart_points()) submit_purged(time);
-  for (const std::string& time : policy.nodes.kept_by_others)
-    if (core::find_time(policy.whole_times, time) != nullptr) submit_purged(time);
+  points.take_last();  // again, where that failed
+  for (const std::string& time : points.last_times()) {
+    if (points.is_home(time) || points.stands_in_tree(time) || points.held_of(time) == nullptr) continue;
+    run.tell(fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
+    work.submit_time(time, true);
+  }
 }
 
 // What else was to be carried stays in the pool. The program's own last checkpoint is no time.
 void End::carry_restartable() {
-  const std::vector<std::string> points = policy.restart_points();
+  const std::vector<std::string> newest = points.last_times();
   std::set<std::uint64_t> others;
   for (const auto& [ticket, job] : work.jobs)
-    if (job.kind != Job::Kind::checkpoint && std::ranges::find(points, job.time) == points.end()) others.insert(ticket);
+    if (job.kind != Job::Kind::checkpoint && std::ranges::find(newest, job.time) == newest.end()) others.insert(ticket);
   work.mover->drop(others);
   work.mover->give_up();
-  for (const std::string& time : points) {
-    submit_purged(time);
-    if (!policy.safe_times.contains(time)) work.submit_time(time, false);
-  }
-  work.checkpoints.submit_last();
-}
-
-// A restart point that the program removed, or a part of it.
-void End::submit_purged(const std::string& time) {
-  if (policy.safe_times.contains(time) || policy.is_home(time)) return;
-  const auto& ranks = seen.times.ranks();
-  const bool whole_in_tree = std::ranges::all_of(ranks, [&](int rank) {
-    const std::string local = local_of(run.roots, time_directory(rank, time));
-    const std::set<std::string> kept = seen.keep.files(rank, time);
-    return std::ranges::all_of(kept, [&](const std::string& file) { return name_exists(join(local, file)); });
-  });
-  if (whole_in_tree) return;
-  const auto beside = policy.kept_beside();
-  const auto older = beside.find(time);
-  const std::string why = older != beside.end()                        ? older->second
-                          : policy.nodes.kept_by_others.contains(time) ? "is kept by another node"
-                                                                       : "was the last that all ranks had completed";
-  run.tell(fmt::format("time {} {}; it was kept and is drained", time, why));
-  work.submit_time(time, true);
-}
-
-// Ranks that compute together are at most one time apart, so the newest time that all nodes have complete is one of the
-// two newest of each node.
-void End::submit_newest_candidates() {
-  std::vector<std::string> newest = policy.nodes.candidates.times();
-  if (newest.size() > 2) newest.erase(newest.begin(), newest.end() - 2);
+  submit_last_complete();
   for (const std::string& time : newest)
-    if (!policy.safe_times.contains(time)) work.submit_time(time, true);
+    if (!points.is_home(time)) work.submit_time(time, false);
+  work.checkpoints.submit_last();
 }
 
 // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
@@ -371,12 +346,12 @@ void End::remove_deleted() {
       if (deleted.contains(at)) return true;
     return false;
   };
-  // After a crash the restart points stay, though the program had purged them. Another node may be dead, and what it
-  // brought home is not known here: then every complete time that this node brought home stays.
-  const std::vector<std::string> points = policy.restart_points();
+  // After a crash the newest state stays, though the program had purged it. Another node may be dead, and what it
+  // brought home is not known here: then every state that this node brought home stays.
+  const std::vector<std::string> newest = points.last_times();
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
-    return time == policy.newest_safe || std::ranges::find(points, time) != points.end() ||
+    return time == points.newest_safe() || std::ranges::find(newest, time) != newest.end() ||
            (!seen.alone() && run.ledger.complete_times().contains(time));
   };
   run.ledger.each("", [&](const std::string& path, const Known& known) {
@@ -486,16 +461,16 @@ void End::count_undrained() {
       undrained_bytes += output.mark.size;
     }
   }
-  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : policy.restart_points()) {
-    if (policy.safe_times.contains(time) || policy.is_home(time)) continue;
-    for (const int rank : seen.times.ranks())
-      for (const std::string& file : seen.keep.files(rank, time)) {
+  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : points.last_times()) {
+    if (points.is_home(time)) continue;
+    for (const int rank : seen.ranks)
+      for (const auto& [file, what] : points.files_of(rank, time)) {
         const std::string path = join(time_directory(rank, time), file);
         const auto known = run.ledger.find(path);
         if ((known && known->on_case) || name_exists(local_of(run.roots, path))) continue;  // home, or counted above
         name(path);
         ++undrained_files;
-        undrained_bytes += seen.keep.size(rank, time, file).value_or(0);
+        undrained_bytes += what.mark.size;
       }
   }
   for (const Checkpoint& each : work.checkpoints.all) {

@@ -13,7 +13,7 @@ namespace forebay::drain {
 
 std::vector<std::pair<int, int>> Groups::of_ranks() const {
   std::vector<std::pair<int, int>> found;
-  for (const int rank : seen.times.ranks()) {
+  for (const int rank : seen.ranks) {
     if (!found.empty() && found.back().second + 1 == rank) {
       found.back().second = rank;
     } else {
@@ -100,8 +100,9 @@ bool Groups::renew_if_changed(const CollatedTime& group, const Result<GroupNow>&
 
 void Groups::renew(const CollatedTime& group) {
   run.record(uncollated_record(group));
+  times.insert(group.time);
   if (work.drained.times.erase(group.time) != 0)
-    for (const int rank : seen.times.ranks()) work.drained.ranks.insert({rank, group.time});
+    for (const int rank : seen.ranks) work.drained.ranks.insert({rank, group.time});
   for (int rank = group.first; rank <= group.last; ++rank) work.drained.ranks.erase({rank, group.time});
 }
 
@@ -200,17 +201,17 @@ void Groups::remove_replaced() {
 Status Groups::find() {
   if (!run.request.settings.collated) return {};
   std::map<std::string, std::size_t> here;  // time -> how many ranks have it
-  for (const int rank : seen.times.ranks())
+  for (const int rank : seen.ranks)
     for (const std::string& time : run.times_here(rank)) ++here[time];
   std::vector<std::string> of_all;
   for (const auto& [time, count] : here)
-    if (count == seen.times.ranks().size() && run.is_new_time(seen.times.ranks().front(), time)) of_all.push_back(time);
+    if (count == seen.ranks.size() && run.is_new_time(seen.ranks.front(), time)) of_all.push_back(time);
   std::ranges::sort(of_all, openfoam::time_less);
   for (std::size_t i = 0; i < of_all.size(); ++i) {
     const std::string& time = of_all[i];
     if (run.ledger.complete_times().contains(time)) continue;
     const bool carried_by_rank = std::ranges::any_of(
-        seen.times.ranks(), [&](int rank) { return run.ledger.find(time_directory(rank, time)).has_value(); });
+        seen.ranks, [&](int rank) { return run.ledger.find(time_directory(rank, time)).has_value(); });
     if (i + 2 < of_all.size() && !carried_by_rank && !run.ledger.pool_was_full()) {
       times.insert(time);
       continue;

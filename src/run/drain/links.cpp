@@ -77,11 +77,8 @@ void Links::find_partners(const Job& job) {
 
 void Links::try_later(const Job& job) {
   if (end.phase != Phase::running) return;  // the next pass finds it again
-  if (job.kind == Job::Kind::file) {
-    seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
-  } else {
-    work.wait_to_be_carried(job.time);
-  }
+  // A time is submitted again after the next look.
+  if (job.kind == Job::Kind::file) seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
 }
 
 // The second name changed the ctime of all others: it is no longer compared.

@@ -13,7 +13,7 @@ namespace forebay::drain {
 
 // Where the case has files that are to get a second name.
 using Partners = std::map<FileId, layouts::HardLink>;
-// Where files of a time have other names that are ours: kept aside, or in the tree.
+// Where files of a time have other names that are ours: purged, held, or in the tree.
 using OwnNames = std::map<std::string, std::vector<std::string>>;
 // Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
 // found out first (`several_names`).

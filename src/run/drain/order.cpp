@@ -73,8 +73,8 @@ int links_from(const std::vector<Root>& roots, const std::string& case_path, std
   return std::min(links, most_links);
 }
 
-// A link may be made before its target, or lead to a time. What is held open for the whole run is there when it grows,
-// or at the end. Nobody waits for what was never there, or is out of the case.
+// A link may be made before its target, or lead to a time. A file that is held open for the whole run is there when it
+// grows, or at the end. Nobody waits for what was never there, or is out of the case.
 bool OtherFiles::waits_for_target(const std::string& path) const {
   int links = 0;
   const auto target = target_of(run.roots, run.request.case_path, path, links);
@@ -102,9 +102,9 @@ bool OtherFiles::may_name_others(const std::string& path) const {
   return source && (read_link(*source) || is_text(*source));
 }
 
-// What is quiet goes, but for what was closed after a file that the case lacks and that is not quiet yet. The mover
-// keeps the order of those that go. A file whose older version the case has, or that is on its way, holds nobody back
-// here: its name is there, or will be in its turn.
+// Files that are quiet go, but for those that were closed after a file that the case lacks and that is not quiet yet.
+// The mover keeps the order of those that go. A file whose older version the case has, or that is on its way, holds
+// nobody back here: its name is there, or will be in its turn.
 void OtherFiles::submit_quiet(Clock::duration settle) {
   const auto now = run.clock.now();
   std::uint64_t first_absent = UINT64_MAX, held = 0;
@@ -180,9 +180,9 @@ void FinalOrder::begin(const std::map<std::string, OtherFiles::Waits>& pending) 
   for (const auto& [path, waits] : pending) turns[path] = waits.turn;
 }
 
-// What events told is exact. Otherwise the time at which the kernel noted the last change or rename tells; files of one
-// tick of that clock go by their inodes, which most file systems count upwards, and those of kinds that name others
-// come last. Behind them come links, and links to links.
+// The turns that events told are exact. Otherwise the time at which the kernel noted the last change or rename tells.
+// Files of one tick of that clock go by their inodes, which most file systems count upwards. Those of kinds that name
+// others come last. Behind them come links, and links to links.
 void FinalOrder::add(const Output& output, int links) {
   const auto turn = turns.find(output.path);
   Rank rank{0, 0, output.mark.ctime_ns, output.mark.inode};

@@ -13,13 +13,16 @@
 namespace forebay::drain {
 namespace {
 
+// A file may still be open where a rank has left a time: it is not tried at every tick.
+constexpr int settles_when_told = 20;
+
 struct Group {
   std::uint64_t turn = UINT64_MAX;
   Clock::time_point since = {};
   std::set<std::string> directories = {};
 };
 
-// Who looks for times looks into the first processor's directory, so that comes last.
+// The first processor's directory comes last: tools look for times there.
 std::vector<std::string> last_processor_first(const std::set<std::string>& directories) {
   std::vector<std::string> sorted(directories.begin(), directories.end());
   std::ranges::sort(sorted, [](const std::string& a, const std::string& b) {
@@ -32,16 +35,20 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 }  // namespace
 
 std::optional<std::string> OtherTimes::directory_of(const std::string& path, bool is_directory) const {
-  const std::size_t slash = path.find('/');
-  if (slash == std::string::npos) return std::nullopt;
-  const std::string_view holder = std::string_view(path).substr(0, slash);
-  const auto rank = openfoam::processor_of(holder);
-  if (rank ? seen.serves(*rank) : !openfoam::group_of(holder)) return std::nullopt;
-  const std::size_t end = path.find('/', slash + 1);
-  if (end == std::string::npos && !is_directory) return std::nullopt;
-  const std::string directory = path.substr(0, end);
-  if (!openfoam::is_time_name(std::string(name_of(directory))) || in_pieces.contains(directory)) return std::nullopt;
-  if (run.ledger.find(directory)) return std::nullopt;
+  std::string directory;
+  if (const auto time = time_of(path, is_directory)) {
+    const bool serves = seen.serves(time->rank);
+    if (serves ? seen.points.carries_times_whole() : time->rank < 0) return std::nullopt;
+    directory = time_directory(time->rank, time->time);
+  } else {
+    const std::size_t slash = path.find('/');
+    if (slash == std::string::npos || !openfoam::group_of(path.substr(0, slash))) return std::nullopt;
+    const std::size_t end = path.find('/', slash + 1);
+    if (end == std::string::npos && !is_directory) return std::nullopt;
+    directory = path.substr(0, end);
+    if (!openfoam::is_time_name(std::string(name_of(directory)))) return std::nullopt;
+  }
+  if (in_pieces.contains(directory) || run.ledger.find(directory)) return std::nullopt;
   return directory;
 }
 
@@ -62,9 +69,12 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
   std::ranges::sort(order, {}, [](const Group* group) { return group->turn; });
   for (const Group* group : order) {
     const auto quiet = run.clock.now() - group->since;
-    const bool is_left =
-        quiet >= OtherFiles::most_settles * settle || (quiet >= settle && has_later(*group->directories.begin()));
-    if (!is_left || work.jobs.size() >= Work::most_jobs) return;
+    const bool told = quiet >= settle / settles_when_told && have_left(group->directories);
+    const bool is_left = told || quiet >= OtherFiles::most_settles * settle ||
+                         (quiet >= settle && has_later(*group->directories.begin()));
+    const std::string time(name_of(*group->directories.begin()));
+    if (std::ranges::any_of(group->directories, [&](const std::string& each) { return is_cut(each); })) continue;
+    if (!is_left || work.jobs.size() >= Work::most_jobs || seen.points.waits_for_nodes(time, group->since)) return;
     for (const std::string& directory : last_processor_first(group->directories)) {
       if (work.in_flight.contains(directory)) continue;
       for (auto at = pending.lower_bound(directory); at != pending.end() && is_below(at->first, directory);) {
@@ -74,6 +84,19 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
       work.submit_other_time(directory);
     }
   }
+}
+
+// It goes when the program has ended, like any file that is cut.
+bool OtherTimes::is_cut(const std::string& directory) const {
+  const auto time = openfoam::time_path(directory);
+  return time && seen.serves(time->rank) && seen.points.looks.is_cut(time->rank, time->time);
+}
+
+bool OtherTimes::have_left(const std::set<std::string>& directories) const {
+  return std::ranges::all_of(directories, [&](const std::string& directory) {
+    const auto time = openfoam::time_path(directory);
+    return time && seen.serves(time->rank) && seen.points.looks.has_left(time->rank, time->time);
+  });
 }
 
 bool OtherTimes::has_later(const std::string& directory) const {

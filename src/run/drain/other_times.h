@@ -1,6 +1,7 @@
-// Times that no rank of the run is known to write: those of ranks that a script starts (./Allrun), and those in
-// OpenFOAM's own collated directories (processors4). Nothing tells when one of them is complete. It is carried as a
-// whole when it is quiet and a later one was begun, or when it has been quiet for longer. Private to the room.
+// Times that are carried when they are quiet: those of the run's ranks where files go as they are closed, those of
+// ranks that a script starts (./Allrun), and those in OpenFOAM's own collated directories (processors4). Each is
+// carried as a whole. Lines tell when a rank has left its time. Where there are none, a time goes when it is quiet and
+// a later one was begun, or when it has been quiet for longer. Private to the room.
 #pragma once
 
 #include <map>
@@ -32,6 +33,8 @@ struct OtherTimes {
   void try_again(const Job& job, bool was_changed);
 
  private:
+  bool is_cut(const std::string& directory) const;
+  bool have_left(const std::set<std::string>& directories) const;
   bool has_later(const std::string& directory) const;
 };
 

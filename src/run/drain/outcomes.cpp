@@ -62,7 +62,7 @@ void Work::take(const Outcome& outcome) {
   in_flight.erase(job.key);
   std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
   if (in_flight.empty()) acts.removed_in_flight.clear();
-  if (job.from_keep) seen.keep.use(job.time, false);
+  if (job.from_keep) points.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
   if (by_ranks) submit_time(done.time, done.from_keep);
@@ -73,7 +73,6 @@ void Work::take(const Outcome& outcome) {
   if (done.kind == Job::Kind::other_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
     seen.others.times.try_again(done, !outcome.result && source_changed(outcome.result.error()));
   if (!comes_again(done)) mover->leave(done.place);
-  if (done.from_keep) policy.release_kept();
 }
 
 // In the same turn.
@@ -156,13 +155,11 @@ void Work::carried(const Job& job, const Published& published) {
     const std::pair group{job.rank, job.last};
     if (std::ranges::find(groups.made, group) == groups.made.end()) groups.made.push_back(group);
   }
-  // Carried from what was kept, the program having purged it: its removal follows like any other, at the end.
-  const auto purged = seen.purged_kept.find(job.time);
+  // Carried from what was held, the program having purged it: its removal follows like any other, at the end.
   for (int rank = job.rank; rank <= job.last; ++rank) {
     drained.ranks.insert({rank, job.time});
-    if (job.from_keep) seen.is_shared(rank, job.time);
-    if (purged != seen.purged_kept.end() && purged->second.contains(rank))
-      acts.removed_by_program(time_directory(rank, job.time));
+    const std::string directory = time_directory(rank, job.time);
+    if (job.from_keep && !name_exists(local_of(run.roots, directory))) acts.removed_by_program(directory);
   }
   time_carried(job.time);
 }
@@ -175,18 +172,11 @@ void Work::note_sources_of_group(const Job& job) {
 }
 
 void Work::time_carried(const std::string& time) {
-  for (const int rank : seen.times.ranks())
+  for (const int rank : seen.ranks)
     if (!drained.contains(rank, time)) return;
   drained.times.insert(time);
-  for (const int rank : seen.times.ranks()) drained.ranks.erase({rank, time});
-  if (!seen.times.complete(time) && !run.ledger.complete_times().contains(time)) return;
-  policy.safe_times.insert(time);
-  if (policy.note_safe(time)) {
-    seen.timeline.safe(time, run.now());
-    policy.last_safe = run.clock.now();
-  }
-  if (run.request.settings.hold_times) policy.superseded.superseding.insert(time);
-  seen.times.compact(time);
+  for (const int rank : seen.ranks) drained.ranks.erase({rank, time});
+  points.time_is_home(time);
 }
 
 }  // namespace forebay::drain

@@ -17,6 +17,9 @@
 namespace forebay::drain {
 namespace {
 
+// The page of the ranks as forebay made it up to contract 1: what they purged lies where only that finds it.
+constexpr const char* older_page_name = "hold";
+
 // Too little for what a program writes at once.
 bool is_full(const std::string& directory) {
   constexpr std::uint64_t little = std::uint64_t{1} << 20;
@@ -64,10 +67,63 @@ std::set<std::string> find_missing_files(Run& run) {
   return run.uncarried.find_missing(run.roots, run.request.placed);
 }
 
+// What the dead run had taken, and what it was about to free.
+void remove_taken(const std::vector<Root>& roots) {
+  for (const Root& root : roots) {
+    (void)remove_tree(held_in(root.pool));
+    const std::string keep = kept_in(root.pool);
+    for (const auto& rank : list_directory(keep).value_or(std::vector<DirectoryEntry>()))
+      for (const auto& each : list_directory(join(keep, rank.name)).value_or(std::vector<DirectoryEntry>()))
+        if (each.name.starts_with(freed_prefix)) (void)remove_tree(join(join(keep, rank.name), each.name));
+  }
+}
+
+// Files that got their names just before the run was killed are its own.
+Status note_placed(Run& run) {
+  const auto placing = run.ledger.placing();
+  for (const auto& [named, before] : placing) {
+    const auto status = run.shared->status(named);
+    if (!status) return forward(status);
+    if (!*status) continue;
+    const Identity now = identity_of(**status);
+    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
+      run.record(placed_record(named, now));
+  }
+  return {};
+}
+
+void add_ranks(RestartPoints& points, Observation& seen, const std::vector<Root>& roots,
+               const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    seen.add_rank(rank);
+    points.looks.add_rank(rank, {});
+    const std::string local = local_of(roots, time_directory(rank, "x"));
+    for (const Root& root : roots)
+      if (is_below(local, root.local) && name_exists(join(root.pool, sentinel_name)))
+        points.looks.add_rank(rank, kept_directory(rank, root.pool));
+  }
+}
+
 }  // namespace
+
+Result<std::unique_ptr<Drain>> Drain::stand_in(const DrainRequest& request, const std::vector<Root>& roots,
+                                               const std::vector<int>& ranks, Clock& clock) {
+  auto state = std::make_unique<State>(request, clock);
+  auto replayed =
+      Journal::replay(join(request.home, "journal"), [&](const Record& entry) { state->run.ledger.apply(entry); });
+  if (!replayed) return forward(replayed);
+  state->run.roots = roots;
+  add_ranks(state->points, state->seen, roots, ranks);
+  state->points.pages = Pages::left_in(join(request.home, pages_name));
+  state->points.note_start();
+  return std::unique_ptr<Drain>(new Drain(std::move(state)));
+}
 
 Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const std::vector<Root>& roots,
                                              const std::vector<int>& ranks, Clock& clock) {
+  if (name_exists(join(request.home, older_page_name)))
+    return error(Code::undrained, "an older forebay made the run in", request.home,
+                 "only that finds all of it: resume with the version that began the run");
   auto state = std::make_unique<State>(request, clock);
   const std::string path = join(request.home, "journal");
   auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); });
@@ -85,30 +141,20 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   state->run.roots = roots;
   state->end.missing_files = find_missing_files(state->run);
   tell_alive(request.home);  // what changes from here on is this process's doing
+  remove_taken(roots);
   state->work.doubts.nobody_watched = true;
   state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();
-  for (const int rank : ranks) {
-    state->seen.times.add_rank(rank);
-    const std::string local = local_of(roots, time_directory(rank, "x"));
-    for (const Root& root : roots)
-      if (is_below(local, root.local) && name_exists(join(root.pool, sentinel_name)))
-        if (auto kept = state->seen.keep.add_rank(rank, root.pool); !kept) return forward(kept);
-  }
+  add_ranks(state->points, state->seen, roots, ranks);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
   if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
-  // Files that got their names just before the run was killed are its own.
-  const auto placing = state->run.ledger.placing();
-  for (const auto& [named, before] : placing) {
-    const auto status = state->run.shared->status(named);
-    if (!status) return forward(status);
-    if (!*status) continue;
-    const Identity now = identity_of(**status);
-    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
-      state->run.record(placed_record(named, now));
+  if (auto own = note_placed(state->run); !own) return forward(own);
+  state->points.pages = Pages::left_in(join(request.home, pages_name));
+  state->points.note_start();
+  if (state->run.ledger.pool_was_full()) {  // what was cut nobody knows where no library tells
+    state->points.look(true);
+    state->points.looks.distrust_unwritten();
   }
-  state->policy.note_start();
-  if (auto found = state->policy.find_last_times(true); !found) return forward(found);
   // What ranks have left the page of the times tells: there it is known of which a write failed.
   state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));
   state->seen.note_failed_writes();

@@ -21,7 +21,7 @@ namespace forebay::drain {
 
 // What shares it (state.h).
 struct Observation;
-struct Policy;
+struct RestartPoints;
 struct Work;
 struct End;
 
@@ -41,7 +41,7 @@ struct Numbers {
   std::uint64_t gone_unknown = 0;
   bool counts_twice = false;       // what lies in a directory that was renamed is seen to be written again
   std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
-  std::uint64_t largest_step = 0, step_began_at = 0;  // local bytes
+  std::uint64_t largest_step = 0;  // local bytes of one output time
 
   void closed(std::uint64_t bytes) {
     ++local_files;

@@ -1,5 +1,6 @@
-// The parts of a Drain. What was seen of the program is Observation's, units under way to the case are Work's. Policy
-// tells what is safe and what may go, End brings all to its close. All of them know the Run. Private to the room.
+// The parts of a Drain. What was seen of the program is Observation's, units under way to the case are Work's.
+// RestartPoints tells what a run can be started from, and frees the rest. End brings all to its close. All of them know
+// the Run. Private to the room.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 #include "run/drain/control_files.h"
 #include "run/drain/end.h"
 #include "run/drain/observation.h"
-#include "run/drain/policy.h"
+#include "run/drain/restart_points.h"
 #include "run/drain/run.h"
 #include "run/drain/work.h"
 
@@ -17,11 +18,11 @@ struct Drain::State {
   State(const DrainRequest& request, Clock& clock) : run(request, clock) {}
 
   Run run;
-  Observation seen{run, policy, work};
-  Policy policy{run, seen, work, end};
-  End end{run, seen, policy, work};
+  Observation seen{run, points, work};
+  RestartPoints points{run, seen, work, end};
+  End end{run, seen, points, work};
   // Last, so that the mover's threads end before anything that they use.
-  Work work{run, seen, policy, end};
+  Work work{run, seen, points, end};
   ControlFiles controls{run, seen, work};
 };
 

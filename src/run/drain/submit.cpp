@@ -79,7 +79,7 @@ Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles&
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
-  if (job.from_keep) seen.keep.use(job.time, true);
+  if (job.from_keep) points.use(job.time, true);
   job.closings = doubts.closings;
   job.at_end = end.phase != Phase::running;
   const bool is_time =
@@ -130,8 +130,11 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
     const auto parent = run.ledger.find(at);
     if (parent && parent->directory) break;
     struct stat directory {};
-    if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0)
+    if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0) {
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
+    } else if (const auto time = time_of(at, true); time && !points.held_files(time->rank, time->time).empty()) {
+      parents.emplace_back(at, (0777 & ~run.request.settings.mover.publish.umask) | S_IRWXU);
+    }
   }
   std::ranges::reverse(parents);
   return parents;
@@ -139,8 +142,26 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
 
 void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners,
                        std::uint64_t turn, std::shared_ptr<const Version> version) {
-  const auto source = source_of(path);
-  if (!source) return;
+  if (const auto source = source_of(path))
+    submit_file_from(*source, path, must_be_sealed, std::move(partners), turn, std::move(version));
+}
+
+// These are of a time that was purged when the case had some of it. What was evicted is there. Other names of a file
+// are ours.
+void Work::submit_held_files(int rank, const std::string& time) {
+  const std::string directory = points.held_directory(rank, time), target = time_directory(rank, time);
+  for (const auto& [name, file] : points.held_files(rank, time)) {
+    const std::string path = join(target, name);
+    const auto known = run.ledger.find(path);
+    const bool is_home = known && known->on_case && is_as_known(*known, file.mark);
+    if (!file.is_link && !is_home && !in_flight.contains(path) && !not_carried.given_up.contains(path))
+      submit_file_from(join(directory, name), path, false, std::make_shared<Partners>(), 0, nullptr);
+  }
+}
+
+void Work::submit_file_from(const std::string& source, const std::string& path, bool must_be_sealed,
+                            std::shared_ptr<const Partners> partners, std::uint64_t turn,
+                            std::shared_ptr<const Version> version) {
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
     acts.ways.insert(way);  // at the end, when all else is on the case
     return;
@@ -156,14 +177,14 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
   job.place = {Line::files, turn != 0 ? turn : ++run.last_turn};
   job.held = version ? version->bytes() : 0;
   const LocalFile file{path,
-                       *source,
+                       source,
                        known,
                        missing_parents(path),
                        std::move(partners),
                        std::move(version),
                        local_group(run.request.home),
                        must_be_sealed,
-                       !is_below(*source, run.request.case_path)};
+                       !is_below(source, run.request.case_path)};
   submit(std::move(job), [file, prepared, &at_end = end.ending, files = run.shared.get()] {
     return unit_of(file, *files, at_end, *prepared);
   });
@@ -204,20 +225,15 @@ void Work::submit_directory(const std::string& path) {
 void Work::submit_rank_time(int rank, const std::string& time, bool from_keep, std::shared_ptr<const Partners> partners,
                             std::uint64_t turn) {
   const std::string target = time_directory(rank, time);
-  const auto directory = from_keep ? seen.keep.as_directory(rank, time) : local_of(run.roots, target);
-  if (!directory) return run.note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
-  // Where a file of it has another name that is ours: kept aside, or in the tree.
-  OwnNames own;
-  for (const std::string& file : seen.keep.files(rank, time)) own[file].push_back(seen.keep.path(rank, time, file));
-  if (from_keep)
-    for (auto& [file, names] : own) names.push_back(join(local_of(run.roots, target), file));
+  const std::string directory = from_keep ? points.held_directory(rank, time) : local_of(run.roots, target);
+  if (directory.empty()) return;
+  const OwnNames own = points.own_names(rank, time, directory);
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
   if (turn != 0) job.place = {Line::times, turn};
   submit(std::move(job),
-         [rank, time, target, directory = *directory, prepared, partners, own = std::move(own),
-          placed = run.request.placed, lower = run.request.lower,
-          &at_end = end.ending]() -> Result<std::optional<layouts::Unit>> {
+         [rank, time, target, directory, prepared, partners, own, placed = run.request.placed,
+          lower = run.request.lower, &at_end = end.ending]() -> Result<std::optional<layouts::Unit>> {
            auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
@@ -234,7 +250,7 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_keep, s
          });
 }
 
-// A time that no rank of the run is known to write (other_times.h).
+// A time that was quiet (other_times.h).
 void Work::submit_other_time(const std::string& directory) {
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::other_time, directory, 0, 0, {}, false, prepared};
@@ -261,10 +277,10 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
   const std::string target = groups.path_of(first, last, time);
   std::vector<std::pair<int, std::string>> directories;
   for (int rank = first; rank <= last; ++rank) {
-    const auto directory =
-        from_keep ? seen.keep.as_directory(rank, time) : local_of(run.roots, time_directory(rank, time));
-    if (!directory) return run.note(Code::undrained, "the kept time cannot be drained: " + directory.error().text());
-    directories.emplace_back(rank, *directory);
+    std::string directory =
+        from_keep ? points.held_directory(rank, time) : local_of(run.roots, time_directory(rank, time));
+    if (directory.empty()) return;
+    directories.emplace_back(rank, std::move(directory));
   }
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
@@ -296,19 +312,11 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
 // A complete time of this node, in the layout asked for. Who looks for times looks into the first rank's directory, so
 // that comes last.
 void Work::submit_time(const std::string& time, bool from_keep) {
-  for (const int rank : seen.times.ranks()) {
-    const auto passed = seen.late.passed_over.find({rank, time});
-    if (passed == seen.late.passed_over.end()) continue;
-    const bool counted = passed->second.files > 0;
-    seen.late.passed_over.erase(passed);
-    seen.late.unseen.erase({rank, time});
-    from_keep = false;
-    if (!seen.watcher) continue;
+  // Before it is read: what happens to it from now on concerns the case.
+  for (const int rank : seen.ranks) {
+    if (!seen.watcher || !points.carries_times_whole()) break;
     std::vector<Event> known;
-    // Before it is read: what happens to it from now on concerns the case.
     seen.watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
-    for (const Event& event : known)
-      if (!counted && event.kind == Event::Kind::found && !event.directory && !event.link) seen.count_late(event.path);
     if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       seen.events_lost();
   }
@@ -326,6 +334,11 @@ void Work::submit_time(const std::string& time, bool from_keep) {
     for (int rank = last; rank >= first; --rank) {
       const std::string key = time_directory(rank, time);
       const bool waits = not_carried.still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
+      if (from_keep && points.is_home(rank, time)) continue;
+      if (from_keep && run.ledger.find(key)) {  // some of it is there
+        submit_held_files(rank, time);
+        continue;
+      }
       if (!drained.contains(rank, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) && !waits)
         submit_rank_time(rank, time, from_keep);
     }
@@ -334,39 +347,12 @@ void Work::submit_time(const std::string& time, bool from_keep) {
 
 // What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
 void Work::submit_held() {
-  seen.late.look_into_passed_over(false);
-  policy.new_complete_times();
-  for (const std::string& time : run.ledger.complete_times()) {
-    const auto& ranks = seen.times.ranks();
-    if (policy.safe_times.contains(time) || ranks.empty()) continue;
-    if (name_exists(local_of(run.roots, time_directory(ranks.front(), time))))
-      submit_time(time, seen.times.purged(time));
-  }
+  if (points.carries_times_whole()) points.look(true);
+  if (points.carries_times_whole())
+    for (const std::string& time : points.complete_in_tree())
+      if (!drained.times.contains(time)) submit_time(time, false);
   if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
-}
-
-void Work::wait_to_be_carried(const std::string& time) {
-  waiting_times.push_back({time, run.clock.now()});
-}
-
-// Whoever looks for times looks into the directory of the first rank. So its node brings a time when the others have;
-// but not much later for that, since what the case lacks is lost with the node.
-bool Work::waits_for_nodes(const WaitingTime& time) const {
-  if (!seen.serves(0) || seen.alone() || seen.room.is_scarce) return false;
-  const auto& elsewhere = policy.nodes.on_case_elsewhere;
-  if (elsewhere && !seen.times.before(*elsewhere, time.name)) return false;
-  const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run.request.settings.safe_interval / 4);
-  return run.clock.now() - time.since < longest;
-}
-
-// Only so many at once: where the shared file system falls behind, what waits for its turn costs memory.
-void Work::submit_waiting() {
-  while (!waiting_times.empty() && jobs.size() < most_jobs && !waits_for_nodes(waiting_times.front())) {
-    const std::string time = std::move(waiting_times.front().name);
-    waiting_times.pop_front();
-    submit_time(time, false);
-  }
 }
 
 // What cannot be removed now, because somebody changed it or the file system fails, is the matter of the end.

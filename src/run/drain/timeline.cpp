@@ -16,11 +16,10 @@ void Timeline::begun(const std::string& time, double when) {
   TimelineEntry& entry = of(time);
   if (entry.begun >= 0) return;
   entry.begun = when;
-  ++steps_;
 }
 
 void Timeline::complete(const std::string& time, double when) {
-  of(time).complete = when;
+  if (TimelineEntry& entry = of(time); entry.complete < 0) entry.complete = when;
 }
 
 void Timeline::safe(const std::string& time, double when) {
@@ -59,19 +58,6 @@ std::vector<Timeline::Begun> Timeline::take_begun(bool all) {
     taken_until_ = when;
   }
   return begun;
-}
-
-void Timeline::let_go(const std::string& time) {
-  if (const auto known = by_time_.find(time); known != by_time_.end()) let_go_.insert(known->second);
-}
-
-bool Timeline::was_let_go(const std::string& time) const {
-  const auto known = by_time_.find(time);
-  return known != by_time_.end() && let_go_.contains(known->second);
-}
-
-void Timeline::begun_anew(const std::string& time) {
-  if (const auto known = by_time_.find(time); known != by_time_.end()) let_go_.erase(known->second);
 }
 
 std::vector<TimelineEntry> Timeline::newest(std::size_t at_most) const {

@@ -38,13 +38,6 @@ class Timeline {
   // of yet, and those that were noticed with it. `all`: these too. To be called after a look.
   std::vector<Begun> take_begun(bool all);
 
-  bool was_begun(const std::string& time) const { return by_time_.contains(time); }
-  // What was kept of it is no longer wanted, until the program begins it anew.
-  void let_go(const std::string& time);
-  bool was_let_go(const std::string& time) const;
-  void begun_anew(const std::string& time);
-  // How many times have been begun.
-  std::size_t steps() const { return steps_; }
   // How many are safe.
   std::size_t safe_times() const { return safe_times_; }
   // The longest time between complete and safe; nullopt while no time was both.
@@ -57,8 +50,7 @@ class Timeline {
 
   std::deque<TimelineEntry> entries_;  // never moved, so names and addresses of its elements stay valid
   std::unordered_map<std::string_view, TimelineEntry*> by_time_;
-  std::unordered_set<const TimelineEntry*> let_go_;
-  std::size_t steps_ = 0, safe_times_ = 0;
+  std::size_t safe_times_ = 0;
   std::size_t taken_ = 0;              // of the entries
   std::optional<double> taken_until_;  // when the last of these was begun
   std::optional<double> longest_lag_;

@@ -54,27 +54,17 @@ struct Progress {
   std::uint64_t mark = 0;  // what the mover had done then
 };
 
-// A complete time that waits to be carried.
-struct WaitingTime {
-  std::string name;
-  Clock::time_point since;
-};
-
 struct Work {
   Run& run;
   Observation& seen;
-  Policy& policy;
+  RestartPoints& points;
   End& end;
 
   static constexpr std::size_t most_jobs = 2048;
-  // Within it other nodes bring a time, tell of it, and are heard.
-  static constexpr std::chrono::seconds longest_wait_for_nodes{30};
   Outcomes outcomes = {};
   Temporaries temporaries = {};
   std::map<std::uint64_t, Job> jobs = {};  // by ticket
   std::set<std::string> in_flight = {};    // keys of jobs
-  // To be submitted when fewer jobs wait, and on the first rank's node when the other nodes have them on the case.
-  std::deque<WaitingTime> waiting_times = {};
   Drained drained = {};
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
@@ -84,7 +74,7 @@ struct Work {
   Unreadable unreadable{run, *this, end};
   Doubts doubts{run, seen, *this, end};
   Groups groups{run, seen, *this, end};
-  Eviction eviction{run, policy, *this};
+  Eviction eviction{run, points, *this};
   // Last, so that its threads end before anything that they use.
   std::unique_ptr<Mover> mover = {};
 
@@ -96,15 +86,16 @@ struct Work {
   // `turn`: 0 for the next one. `version`: no other one.
   void submit_file(const std::string& path, bool must_be_sealed, std::shared_ptr<const Partners> partners = nullptr,
                    std::uint64_t turn = 0, std::shared_ptr<const Version> version = nullptr);
+  void submit_held_files(int rank, const std::string& time);
+  void submit_file_from(const std::string& source, const std::string& path, bool must_be_sealed,
+                        std::shared_ptr<const Partners> partners, std::uint64_t turn,
+                        std::shared_ptr<const Version> version);
   void submit_directory(const std::string& path);
   void submit_rank_time(int rank, const std::string& time, bool from_keep,
                         std::shared_ptr<const Partners> partners = nullptr, std::uint64_t turn = 0);
   void submit_group_time(int first, int last, const std::string& time, bool from_keep);
   void submit_time(const std::string& time, bool from_keep);
   void submit_other_time(const std::string& directory);
-  void wait_to_be_carried(const std::string& time);
-  bool waits_for_nodes(const WaitingTime& time) const;
-  void submit_waiting();
   void submit_held();
   void submit_removal(const std::string& path);
 

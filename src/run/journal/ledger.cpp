@@ -265,7 +265,6 @@ void Ledger::apply(const Record& record) {
     erase(path);
   } else if (kind == "complete") {
     complete_.insert(path);
-    newest_complete_ = path;
   } else if (kind == "checkpoint-whole") {
     checkpoints_[path].whole = number<int>(record, 1);
     checkpoints_[path].marks = checksum_at(record, 2);

@@ -92,7 +92,6 @@ class Ledger {
   // Versions that got their names on the case, or were about to, when the run was killed; as they were before.
   const std::map<std::string, Identity>& placing() const { return placing_; }
   const std::set<std::string>& complete_times() const { return complete_; }
-  const std::optional<std::string>& newest_complete() const { return newest_complete_; }
   CheckpointVersions checkpoint(const std::string& path) const;
   // True where the program removed it, though it was neither staged nor drained under this name: a rank's directory of
   // a collated time.
@@ -139,7 +138,6 @@ class Ledger {
   std::vector<CollatedTime> collated_;
   std::map<std::string, CheckpointVersions> checkpoints_;
   std::set<std::string> brought_, growing_, temporaries_, complete_, deleted_unknown_, evicted_unknown_;
-  std::optional<std::string> newest_complete_;
   bool lost_events_ = false, pool_was_full_ = false, ended_cleanly_ = false;
 };
 

@@ -44,18 +44,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // Events are read in batches, so that following the program takes 1/256 of a core, or a batch in a quarter of a second:
-// what this costs, the solver waits for. A purge comes a time step after the files that it removes were closed, so
-// every time is seen complete where steps are longer than the pause. Where they are shorter, and nothing is carried
-// before the end, times are only sampled however short the pause. One that was found to have all its files is called
-// complete at the next look. So the pause is longer only where looks find such times, and not after a look that came
-// while ranks wrote: after a crash the last complete time is a second old at most; two, where the agent is killed too.
-// Nothing is lost between two looks where the program removes no times, nor where ranks keep them (run/drain/hold.h).
+// what this costs, the solver waits for.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
-constexpr int pause_per_work = 256, longer_when_sampling = 4, longer_when_none_is_missed = 32;
-// Two of these fit into the shorter of the pauses.
-constexpr auto step_to_sample = longest_pause / 2;
-// A time must be seen complete several times within the interval after which it is made safe.
-constexpr int pauses_in_safe_interval = 8;
+constexpr int pause_per_work = 256;
 // While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
 // Waking for that costs as much as following. More than this only while times are sampled, where most directories are
 // not watched and tell nothing; and no more than to the next tick. Ticks are rarer the longer
@@ -123,15 +114,15 @@ class Agent {
   const std::string& socket_directory(const Hello& hello);
   Status stage_for(const Hello& hello, const std::string& pool);
   void members_ended();
-  void vouch_for_ranks();
+  void vouch_for_checkpoints();
   void read_events();
-  Clock::duration pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const;
+  Clock::duration pause_after(Clock::duration work) const;
   bool ended_cleanly() const;
   void finish();
   void tell_that_case_is_unaware(const std::string& case_path);
   void tell_status(bool at_once);
   bool alone() const;
-  void agree_with_others();
+  void hear_others();
   void answer_user();
   int ranks_that_came() const;
   bool over() const;
@@ -173,9 +164,8 @@ class Agent {
   } next_;
   // What is asked of this node, by the other ones and by the user.
   struct Asked {
-    Clock::time_point last_round;
     Steering steering = {};
-  } asked_{.last_round = program_.started};
+  } asked_;
   struct Course {
     TimeWriters writers;
     Steadiness steadiness = {};
@@ -357,11 +347,11 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::gate_variable] = join(run_.home(), gate_name);
     environment[contract::errors_variable] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
-    environment[contract::keep_variable] = drain::keep_directory(of_rank ? hello.rank : -1, pool);
+    environment[contract::keep_variable] = drain::kept_directory(of_rank ? hello.rank : -1, pool);
     if (in_namespace && !of_rank) environment[contract::times_variable] = run_.tree();
     if (in_namespace && of_rank && run_.one_mount)
       environment[contract::times_variable] = join(run_.tree(), contract::name_of_rank(hello.rank));
-    environment[contract::hold_variable] = join(run_.home(), drain::hold_name);
+    environment[contract::page_variable] = join(run_.home(), drain::pages_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
       const auto placed =
@@ -417,18 +407,17 @@ void Agent::members_ended() {
 }
 
 // Where a program of the node is a script, its children may be killed while it lives: then nobody can vouch.
-void Agent::vouch_for_ranks() {
-  for (const int rank : drain_->take_doubtful_ranks()) {
-    std::size_t writers = 0, working = 0;
-    for (const Member& member : program_.members) {
-      if (!member.welcome || (rank >= 0 && member.rank != rank)) continue;
-      ++writers;
-      if (is_working_itself(member.pid)) ++working;
-    }
-    // What ranks write together counts only while all of them live.
-    const bool all = rank >= 0 || static_cast<int>(writers) >= ranks_that_came();
-    if (writers > 0 && working == writers && all) drain_->vouch(rank);
+void Agent::vouch_for_checkpoints() {
+  if (!drain_->doubts_checkpoints()) return;
+  std::size_t writers = 0, working = 0;
+  for (const Member& member : program_.members) {
+    if (!member.welcome) continue;
+    ++writers;
+    if (is_working_itself(member.pid)) ++working;
   }
+  // What ranks write together counts only while all of them live.
+  if (writers > 0 && working == writers && static_cast<int>(writers) >= ranks_that_came())
+    drain_->vouch_for_checkpoints();
 }
 
 // The parent tells of its own program only; a rank that was killed beside it ends a run as badly.
@@ -459,33 +448,15 @@ void Agent::read_events() {
     return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   };
   const auto before = work();
-  const std::size_t times_before = drain_->times_begun();
-  const auto complete_before = drain_->newest_complete();
   if (auto read = drain_->on_events(); !read) log(read.error().text());
-  const bool found_one = drain_->newest_complete() != complete_before;
-  next_.pause = pause_after(work() - before, drain_->times_begun() - times_before, found_one);
+  next_.pause = pause_after(work() - before);
   next_.events = clock_.now() + next_.pause;
 }
 
-// `work`: of the processor, for what came in a pause in which so many times were begun, and one was found to be
-// complete or none.
-Clock::duration Agent::pause_after(Clock::duration work, std::size_t times_begun, bool found_one) const {
-  // Making room needs to know what was written, and nodes that must agree on a time all have to see the same ones.
-  if (pressure_->tight() || !alone()) return shortest_pause;
-  const auto& settings = plan_.settings.drain;
-  const bool held = settings.when == settings::DrainWhen::end || plan_.hold_times;
-  const bool ranks_keep = drain_->ranks_keep();
-  // Of a program that has not removed a time yet, one is kept by then, and it is known how much a step writes.
-  const bool keeps_all = !drain_->times_go() && drain_->newest_complete() && drain_->largest_step() > 0;
-  const bool none_is_missed = (ranks_keep || keeps_all) && settings.checkpoints.empty();
-  const bool found = found_one && drain_->holds_last_time();
-  const bool steps_are_short = times_begun >= 2 && next_.pause < step_to_sample * times_begun;
-  const bool samples = held && (none_is_missed ? times_begun > 0 : found && steps_are_short);
-  const int longer = none_is_missed ? longer_when_none_is_missed : longer_when_sampling;
-  Clock::duration pause = std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
-  if (samples)
-    pause = std::clamp<Clock::duration>(settings.safe_interval / pauses_in_safe_interval, pause, longer * pause);
-  return pause;
+// `work`: of the processor. Making room needs to know what was written.
+Clock::duration Agent::pause_after(Clock::duration work) const {
+  if (pressure_->tight()) return shortest_pause;
+  return std::clamp<Clock::duration>(work * pause_per_work, shortest_pause, longest_pause);
 }
 
 // A descriptor leaves the set when it is closed.
@@ -503,7 +474,7 @@ bool Agent::stays_quiet() {
   pollfd wakes{wakers_.get(), POLLIN, 0};
   const auto glance = std::max<Clock::duration>(next_.pause / glances_in_pause, glance_interval);
   const auto moment = milliseconds_until(std::min(next_work(), clock_.now() + glance));
-  if (clock_.poll({&wakes, 1}, moment) != 0 || drain_->events_crowd()) return false;
+  if (clock_.poll({&wakes, 1}, moment) != 0 || drain_->events_crowd() || drain_->look_is_wanted()) return false;
   if (clock_.now() >= pressure_->next_check()) check_pools();
   return clock_.now() < next_work();
 }
@@ -594,7 +565,7 @@ void Agent::serve() {
     // Before the events: what was closed while a pool was full may be cut.
     check_pools();
     const bool calm = !pressure_->tight() && !pressure_->paused();
-    if (nothing && early && calm && clock_.now() < next_.tick) continue;
+    if (nothing && early && calm && clock_.now() < next_.tick && !drain_->look_is_wanted()) continue;
     if (due || !nothing) next_.rest = clock_.now() + rest_after;
     told_.news = told_.news || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
@@ -610,9 +581,9 @@ void Agent::serve() {
       if (waits[4 + 2 * i].revents != 0 && program_.members[i].socket) hear(program_.members[i]);
     if ((waits[0].revents & POLLIN) != 0) accept_member();
     members_ended();
-    vouch_for_ranks();
+    vouch_for_checkpoints();
     drain_->tick();
-    agree_with_others();
+    hear_others();
     answer_user();
     tell_status(false);
     next_.tick = next_tick();
@@ -625,7 +596,7 @@ bool Agent::alone() const {
 }
 
 // Reading and telling is the reporter's thread; here is only what follows from it.
-void Agent::agree_with_others() {
+void Agent::hear_others() {
   if (!reporter_) return;
   if (alone()) {
     reporter_->stop_listening();  // before the last rank came others were expected
@@ -634,23 +605,14 @@ void Agent::agree_with_others() {
   reporter_->listen(pace_.listen, std::ranges::find(report_.ranks, 0) != report_.ranks.end());
   const auto others = reporter_->heard();
   if (!others) return;
-  std::set<std::string> kept;
-  for (const NodeReport& other : *others)
-    for (const auto& [time, why] : other.drain.kept_beside) kept.insert(time);
-  drain_->kept_by_others(std::move(kept));
   if (const auto time = safe_over_others(report_, *others, plan_.ranks)) drain_->on_case_elsewhere(*time);
-  report_.complete_times = drain_->complete_times();
-  report_.safe_times = drain_->safe_times();
-  Accord next = next_accord(report_, *others, plan_.ranks, clock_.now() - asked_.last_round >= pace_.round);
-  if (next == report_.accord) return;
-  if (next.pinned != report_.accord.pinned && !drain_->pin(next.pinned)) next.pinned.clear();
-  if (next.agreed != report_.accord.agreed) {
-    drain_->agree(next.agreed);
-    asked_.last_round = clock_.now();
-  }
-  if (next.safe != report_.accord.safe) drain_->safe_everywhere(next.safe);
-  report_.accord = std::move(next);
-  tell_status(true);
+  std::vector<NodeReport> all{report_};
+  all.insert(all.end(), others->begin(), others->end());
+  std::map<int, core::Report> reports;
+  for (std::size_t i = 0; i < others->size(); ++i)
+    reports[static_cast<int>(i) + 1] = {.carried = (*others)[i].carried, .drained = (*others)[i].phase == Phase::done};
+  // Until all have told of themselves nothing is safe.
+  drain_->hear(reports, static_cast<int>(all.size()) + (represents_all(all, plan_.ranks) ? 0 : 1));
 }
 
 void Agent::answer_user() {

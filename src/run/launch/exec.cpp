@@ -35,6 +35,8 @@ namespace {
 constexpr int not_found_status = 127, not_started_status = 126;
 // After one of a node's ranks has failed, where all fail.
 constexpr std::chrono::milliseconds others_end_within{1'000};
+// While no agent lives what ranks purge stays until it is freed.
+constexpr std::chrono::milliseconds free_interval{100};
 // Counted in sleeps: whoever is stopped meanwhile has not waited.
 constexpr std::chrono::milliseconds agent_listens_within{5'000};
 
@@ -256,6 +258,13 @@ class Parent {
   // killed with it. (The case is told what comes of it.)
   void resume(pid_t agent, int from_parent) const {
     release_ranks(plan_);
+    free_purged_while(
+        plan_,
+        [&] {
+          pollfd told{from_parent, POLLIN, 0};
+          return clock_.poll({&told, 1}, free_interval) == 0;
+        },
+        clock_);
     int program = -1;
     ssize_t got = 0;
     while ((got = ::read(from_parent, &program, sizeof program)) < 0 && errno == EINTR) {

@@ -30,12 +30,11 @@ std::string safe_text(const Job& job) {
 }
 
 std::string amount_text(const Job& job) {
-  return fmt::format("{}{} in {}", job.only_local_is_more ? "at least " : "", human_bytes(job.only_local.bytes),
-                     plural(job.only_local.files, "file"));
+  return fmt::format("{} in {}", human_bytes(job.only_local.bytes), plural(job.only_local.files, "file"));
 }
 
 bool is_nothing(const Job& job) {
-  return job.only_local.files == 0 && !job.only_local_is_more;
+  return job.only_local.files == 0;
 }
 
 std::string list(const std::vector<std::string>& texts) {
@@ -68,8 +67,7 @@ Job job_of(const std::vector<NodeReport>& nodes, int all_ranks) {
       job.only_local.files += standing.only_local.files;
       job.only_local.bytes += standing.only_local.bytes;
       job.only_local.seconds = std::max(job.only_local.seconds, standing.only_local.seconds);
-      job.only_local_is_more = job.only_local_is_more || standing.uncounted_times > 0;
-      if (standing.only_local.files > 0 || standing.uncounted_times > 0) job.where.push_back(at + node.home);
+      if (standing.only_local.files > 0) job.where.push_back(at + node.home);
     }
     if (node.waits.for_room) job.held_back.push_back((at.empty() ? "" : at + " ") + to_text(*node.waits.for_room));
     const double fill = node.pool.may_hold == 0

@@ -15,7 +15,6 @@ struct Job {
   std::optional<std::string> safe, safe_of_script;
   std::optional<std::string> writes;  // the time that was begun last
   drain::OnlyLocalAmount only_local;
-  bool only_local_is_more = false;     // some times were not looked into yet
   std::vector<std::string> where;      // the pools that hold it; of several nodes with their names
   std::vector<std::string> held_back;  // what waits for room: a text for each node
   std::optional<double> pool_fill;     // of the fullest one, 0 to 1

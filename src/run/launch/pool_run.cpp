@@ -80,7 +80,7 @@ drain::DrainSettings drain_settings(const PoolRun& run) {
   settings.hold_times = plan.hold_times;
   if (!plan.start_time.empty()) settings.start_time = plan.start_time;
   settings.start_groups = plan.start_groups;
-  settings.handed_over = plan.redirect;
+  settings.redirected = plan.redirect;
   settings.all_ranks = plan.decomposed ? plan.ranks : 1;
   settings.checkpoints = from.checkpoints;
   settings.safe_interval = from.safe_interval;

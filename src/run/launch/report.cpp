@@ -25,14 +25,17 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_
                                    timeline, groups)
 }  // namespace forebay::drain
 
+namespace forebay::core {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StateId, has_state, number, time)
+}  // namespace forebay::core
+
 namespace forebay::launch {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Accord, proposed, pinned, agreed, safe)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Staged, staged_files, staged_bytes, copied_bytes, copy_bytes_in_all)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_seconds, drain_seconds,
                                    paused_milliseconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks, complete_times,
-                                   safe_times, accord)
+                                   safe_times, carried)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstill, held_bytes, budget, limit, let_go, units)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, program, ranks, program_ended, written_bytes, shortest, median, p90,
                                    p99, longest, mean)
@@ -46,8 +49,7 @@ constexpr std::size_t interim_timeline = 50;
 constexpr std::array phase_names{"staging", "running", "draining", "removing", "done"};
 
 json json_of(const drain::Standing& standing) {
-  json out{{"uncounted_times", standing.uncounted_times},
-           {"growing", json::object()},
+  json out{{"growing", json::object()},
            {"growing_more", standing.growing.more},
            {"newest_begun", standing.newest_begun.value_or("")},
            {"only_local",
@@ -76,7 +78,6 @@ json json_of(const drain::DrainReport& report) {
   out["safe_times"] = report.safe_times;
   out["newest_complete"] = report.newest_complete.value_or("");
   out["newest_safe"] = report.newest_safe.value_or("");
-  out["kept_beside"] = report.kept_beside;
   return out;
 }
 
@@ -96,7 +97,6 @@ drain::Standing standing_from(const json& from) {
   standing.ranks_of_script = from.value("ranks_of_script", std::uint64_t{0});
   if (const auto local = from.find("only_local"); local != from.end())
     standing.only_local = {local->at("files"), local->at("bytes"), local->at("seconds")};
-  standing.uncounted_times = from.value("uncounted_times", std::uint64_t{0});
   const json growing = from.value("growing", json::object());
   for (const auto& [path, amount] : growing.items())
     if (const auto name = unescape(path))
@@ -119,7 +119,6 @@ drain::DrainReport drain_report(const json& from) {
   report.safe_times = from.value("safe_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
-  report.kept_beside = from.value("kept_beside", std::map<std::string, std::string>());
   return report;
 }
 
@@ -292,6 +291,7 @@ void take_state(NodeReport& report, const drain::Drain& drain) {
   report.drain = drain.report(interim_timeline);
   report.complete_times = drain.complete_times();
   report.safe_times = drain.safe_times();
+  report.carried = drain.carried();
   const drain::MoverProgress progress = drain.progress();
   report.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
 }

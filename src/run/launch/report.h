@@ -18,15 +18,6 @@ namespace forebay::launch {
 enum class Phase { staging, running, draining, removing, done };
 std::string phase_name(Phase phase);
 
-// What a node says about the time to keep and to drain, when the run has several (agreement.h). Empty: none.
-struct Accord {
-  std::string proposed;   // by the leader: all are asked to hold it
-  std::string pinned;     // held until another is asked for
-  std::string agreed;     // held by all nodes, drained by all
-  std::string safe = {};  // the newest that all nodes have told to be on the case
-  friend bool operator==(const Accord&, const Accord&) = default;
-};
-
 // One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
 // Its JSON has the members of `staged`, `lasted` and `used` beside the others.
 struct NodeReport {
@@ -55,9 +46,9 @@ struct NodeReport {
   std::uint64_t queued_units = 0;
   std::vector<int> ranks;
   std::map<int, int> sockets;               // rank -> socket
-  std::vector<std::string> complete_times;  // complete on this node and still held, oldest first
+  std::vector<std::string> complete_times;  // the newest restartable ones that this node still has, oldest first
   std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
-  Accord accord;
+  std::set<core::StateId> carried;  // that are on the case for all ranks of this node, none older than the safe one
   struct Waits {
     std::vector<std::string> for_writers;  // at the end: processes that still write, for people
     std::optional<Standstill> for_room;    // while programs are held back

@@ -148,7 +148,6 @@ void release_ranks(const PoolRun& run) {
   constexpr std::uint32_t open = 0;
   if (auto gate = open_file(join(run.home(), gate_name), O_WRONLY | O_NOFOLLOW))
     (void)!::pwrite(gate->get(), &open, sizeof open, 0);
-  drain::let_ranks_free(run.home(), run.rank_numbers());
   pause_processes(processes_of(run.plan.run), false);
 }
 
@@ -310,6 +309,17 @@ Result<NodeReport> resume_here(const Plan& plan, bool cleanly, pid_t agent, Repo
 
 }  // namespace
 
+void free_purged_while(const Plan& plan, const std::function<bool()>& goes_on, Clock& clock) {
+  ::signal(SIGIO, SIG_IGN);  // as in the agent: looks ask for leases
+  const auto run = find_here(plan);
+  std::unique_ptr<drain::Drain> drain;
+  if (run && *run)
+    if (auto stand_in = drain::Drain::stand_in(drain_request(**run), (*run)->roots(), (*run)->rank_numbers(), clock))
+      drain = std::move(*stand_in);
+  while (goes_on())
+    if (drain) drain->free_purged();
+}
+
 void release_ranks(const Plan& plan) {
   if (auto run = find_here(plan); run && *run) return release_ranks(**run);
   pause_processes(processes_of(plan.run), false);
@@ -333,7 +343,13 @@ void tell_that_it_hangs(const Plan& plan, const std::string& home, const std::st
 }
 
 Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Clock& clock) {
-  for (; !ranks_of(plan.run).empty(); clock.sleep(poll_interval)) Pulse::beat();
+  const auto others_work = [&] {
+    Pulse::beat();
+    if (ranks_of(plan.run).empty()) return false;
+    clock.sleep(poll_interval);
+    return true;
+  };
+  free_purged_while(plan, others_work, clock);
   // Whatever is not in the pool any more, the program has removed: it has only just ended.
   if (const auto run = find_here(plan); run && *run) drain::tell_alive((*run)->home());
   Reporter reporter(node_report_path(plan.case_path, host_name()), clock);

@@ -34,5 +34,7 @@ Result<std::vector<std::string>> pools_here(const Plan& plan);
 // Lets the processes of a run go on that its agent held back before it was killed.
 void release_ranks(const Plan& plan);
 void release_ranks(const PoolRun& run);
+// In the place of an agent that was killed: while `goes_on`, what the program purges is freed.
+void free_purged_while(const Plan& plan, const std::function<bool()>& goes_on, Clock& clock);
 
 }  // namespace forebay::launch

@@ -1,6 +1,6 @@
 #include "run/redirect/errors.h"
 
-#include "run/redirect/hand_over.h"
+#include "run/redirect/times.h"
 
 namespace forebay::redirect {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 // business, as without us.
 bool is_in_tree(const char* path) {
   if (state.lower.rest(path) != nullptr) return false;
-  if (state.tree.rest(path) != nullptr) return true;
+  if (state.tree.rest(path) != nullptr || state.rank.keep.rest(path) != nullptr) return true;
   for (int i = 0; i < state.pool_count; ++i)
     if (state.beside.pools[i].rest(path) != nullptr) return true;
   return false;
@@ -28,7 +28,7 @@ void copy_end(const char* path, char* to, size_t capacity) {
 
 // First the time, then the count: who has read the one knows of the other.
 void note(Path& path, int error) {
-  to_virtual(path);
+  if (!name_before_purge(path)) to_virtual(path);
   const char* rest = state.case_root.rest(path.text);
   const bool in_case = rest != nullptr && *rest == '/';
   note_cut(in_case ? rest : "/");

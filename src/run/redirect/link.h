@@ -1,8 +1,8 @@
 // What a link in the tree stands for, and copy-up.
 #pragma once
 
-#include "run/redirect/hand_over.h"
 #include "run/redirect/path.h"
+#include "run/redirect/times.h"
 
 namespace forebay::redirect {
 
@@ -46,7 +46,7 @@ void wait_at_gate(const Location& location);
 inline void pass_gate(const Location& location) {
   if (state.gate != nullptr && state.gate->load(std::memory_order_relaxed) != 0) [[unlikely]]
     wait_at_gate(location);
-  make_room();
+  note_time_written(location);
 }
 
 }  // namespace forebay::redirect

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "run/redirect/errors.h"
-#include "run/redirect/hand_over.h"
 #include "run/redirect/link.h"
 #include "run/redirect/next.h"
 #include "run/redirect/parent.h"
 #include "run/redirect/placed.h"
+#include "run/redirect/times.h"
 
 namespace forebay::redirect {
 namespace {
@@ -20,7 +20,7 @@ bool may_be_pool_link(const Location& location) {
 
 // From now on no process of the node goes to ranks' directories at once.
 void note_no_longer_mapped() {
-  if (state.times.hold != nullptr) state.times.hold[contract::hold_renamed].store(1, std::memory_order_release);
+  if (state.times.node != nullptr) state.times.node->renamed.store(1, std::memory_order_release);
 }
 
 // To be called before the name of what may be a link to a rank's directory changes. (What lies in the tree itself is
@@ -72,7 +72,12 @@ int unlink_redirected(int directory, const char* path, const Location& location)
   if (state.flags.meets_placed && leads_to_placed(location, text)) [[unlikely]]
     return with_errno_int(unlink_placed(location));
   if (is_pool_link(location, text)) return with_errno_int(-EISDIR);
-  if (!location.outside()) hand_over(directory, path, location);
+  const int errno_before = errno;
+  if (purge_file(directory, path, location)) {
+    errno = errno_before;
+    return 0;
+  }
+  errno = errno_before;
   return kernel_unlink(location, 0);
 }
 
@@ -82,7 +87,7 @@ int rmdir_redirected(const Location& location) {
   if (location.outside()) return result;
   if (result == 0) {
     forget_plain_directories();
-    free_handed_over(location);
+    note_directory_removed(location);
   }
   if (result == 0 || errno != ENOTDIR) return result;
   Path text;
@@ -129,13 +134,13 @@ int kernel_unlink(const Location& location, int flags) {
 ENTRY(int, mkdir, (const char* path, mode_t mode)) {
   const Located location(AT_FDCWD, path);
   const int result = noting(location, NEXT(mkdir)(location.path, mode));
-  note_begun(AT_FDCWD, path, location, result == 0);
+  if (result == 0) note_time_made(AT_FDCWD, path, location);
   return result;
 }
 ENTRY(int, mkdirat, (int directory, const char* path, mode_t mode)) {
   const Located location(directory, path);
   const int result = noting(location, NEXT(mkdirat)(location.directory, location.path, mode));
-  note_begun(directory, path, location, result == 0);
+  if (result == 0) note_time_made(directory, path, location);
   return result;
 }
 ENTRY(int, mkfifo, (const char* path, mode_t mode)) {

@@ -2,9 +2,9 @@
 // purging a time takes one call to the kernel. Each line of versions has arguments of its own, and so a symbol.
 #include <dlfcn.h>
 
-#include "run/redirect/hand_over.h"
 #include "run/redirect/next.h"
 #include "run/redirect/oldest.h"
+#include "run/redirect/times.h"
 
 FROM_OLDEST_LIBC(dladdr);
 FROM_OLDEST_LIBC(dlclose);
@@ -21,7 +21,7 @@ namespace {
 
 bool is_moved(const FileName& directory) {
   const int before = errno;
-  const bool moved = active() && move_over(directory.text);
+  const bool moved = active() && purge_time(directory.text);
   errno = before;
   return moved;
 }

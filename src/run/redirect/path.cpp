@@ -239,8 +239,7 @@ COLD Location locate_untidy(const Location& asked, Path& buffer, Reach reach) {
 
 // Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
 HOT size_t in_rank_directory(const char* rest) {
-  if (state.rank.directory.size == 0 || state.times.hold[contract::hold_renamed].load(std::memory_order_acquire) != 0)
-    return 0;
+  if (state.rank.directory.size == 0 || state.times.node->renamed.load(std::memory_order_acquire) != 0) return 0;
   const char* behind = state.rank.name.rest(rest + (*rest == '/'));
   if (behind == nullptr || behind[0] != '/' || behind[1] == '/' || behind[1] == '\0') return 0;
   return static_cast<size_t>(behind - rest);

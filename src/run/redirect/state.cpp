@@ -138,10 +138,10 @@ void open_errors() {
 }
 
 // The ranks' page; nullptr where there is none.
-std::atomic<uint64_t>* map_hold(size_t& size) {
-  const char* path = configured(contract::hold_variable);
-  auto* words = path != nullptr ? static_cast<std::atomic<uint64_t>*>(map_shared(path, true, size)) : nullptr;
-  return words != nullptr && size >= contract::hold_bytes(1) ? words : nullptr;
+contract::NodePage* map_page(size_t& size) {
+  const char* path = configured(contract::page_variable);
+  auto* page = path != nullptr ? static_cast<contract::NodePage*>(map_shared(path, true, size)) : nullptr;
+  return page != nullptr && size >= contract::bytes_of_pages(1) ? page : nullptr;
 }
 
 void say_other_version() {
@@ -163,17 +163,18 @@ void say_unseen() {
   system_call(SYS_write, STDERR_FILENO, word(text.text), word(text.size));
 }
 
-void take_hold(std::atomic<uint64_t>* words, size_t size) {
-  if (words == nullptr || state.rank.keep.size == 0) return;
+void take_page(contract::NodePage* page, size_t size) {
+  if (page == nullptr || state.rank.keep.size == 0) return;
   uint64_t rank = 0;
   if (state.rank.name.size > 0)
     for (const char* at = state.rank.name.text + strcspn(state.rank.name.text, "0123456789"); *at != '\0'; ++at)
       rank = rank * 10 + static_cast<uint64_t>(*at - '0');
-  const uint64_t lines = words[contract::hold_lines].load();
-  if (rank >= lines || contract::hold_bytes(lines) > size) return;
-  state.times.hold = words;
-  state.times.line = words + contract::hold_line_of(rank);
-  state.times.begun = state.times.purged = state.times.freed = std::bit_cast<uint64_t>(contract::no_time);
+  const uint64_t ranks = page->ranks.load();
+  if (rank >= ranks || contract::bytes_of_pages(ranks) > size) return;
+  state.times.node = page;
+  state.times.page = page->pages() + rank;
+  // Who starts the library is the main thread as a rule; where not, nothing is called complete.
+  if (system_call(SYS_gettid) == system_call(SYS_getpid)) state.times.main_thread = pthread_self();
 }
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
@@ -185,7 +186,7 @@ void find_rank_directory() {
   const size_t below = state.rank.name.size > 0 ? state.rank.name.size + 1 : 0;
   if (state.rank.times.size > below)
     state.rank.local_tree = prefix_from(state.rank.times.text, state.rank.times.size - below, false);
-  if (state.rank.name.size == 0 || state.times.hold == nullptr) return;
+  if (state.rank.name.size == 0 || state.times.node == nullptr) return;
   if (state.rank.times.size > 0) {
     state.rank.directory = state.rank.times;
     return;
@@ -213,9 +214,9 @@ bool configure() {
   state.tree = configured_prefix(contract::tree_variable);
   state.lower = configured_prefix(contract::lower_variable);
   if (state.case_root.size == 0 || state.tree.size == 0 || state.lower.size == 0) return false;
-  size_t hold_size = 0;
-  std::atomic<uint64_t>* const hold = map_hold(hold_size);
-  if (hold != nullptr && hold[contract::hold_version].load() != contract::version) {
+  size_t page_size = 0;
+  contract::NodePage* const page = map_page(page_size);
+  if (page != nullptr && page->version.load() != contract::version) {
     say_other_version();
     return false;
   }
@@ -237,7 +238,7 @@ bool configure() {
   }
   open_gate();
   open_errors();
-  take_hold(hold, hold_size);
+  take_page(page, page_size);
   find_rank_directory();
   note_names(state.case_root);
   for (int i = 0; i < state.alias_count; ++i) note_names(state.beside.aliases[i]);

@@ -15,6 +15,8 @@
 // calls.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
 
 #include "run/contract/pages.h"
@@ -62,15 +64,14 @@ struct State {
     bool meets_placed;      // files of the tree may be links to files in the pool of another socket (placed.h)
     bool places;            // and this rank makes such
     bool closing_fails;     // close() may be the first to tell that a file was not written (pages.h)
-    std::atomic<bool> has_handed_over;  // something by this process may not be freed yet
   } flags;
   std::atomic<uint32_t>* gate;
   Prefix case_root, tree;
   struct Rank {
-    // Beside a namespace: what `name` in the case leads to, as long as the page `times.hold` does not tell otherwise.
+    // Beside a namespace: what `name` in the case leads to, as long as the page `times.node` does not tell otherwise.
     Prefix directory, name;  // the name is that of the directory that holds times, empty for the case itself
     Prefix local_tree;       // beside a namespace: where the tree lies without the mount over the case, if known
-    Prefix keep;             // where the agent keeps this rank's times
+    Prefix keep;             // where what this rank purges goes
     Prefix times;            // where these lie without the mount over the case; empty: as the program sees them
   } rank;
   dev_t lower_device;  // st_dev of what staged links lead to
@@ -98,11 +99,9 @@ struct State {
     std::atomic<_IO_FILE*> noted;  // the stream whose error was noted last
   } errors;
   struct Times {
-    std::atomic<uint64_t>* hold;   // the ranks' page, or null
-    std::atomic<uint64_t>* line;   // this rank's in it
-    std::atomic<uint64_t> begun;   // the time that this process began last, a double; -infinity: none
-    std::atomic<uint64_t> purged;  // the time of which this process removed something last, likewise
-    std::atomic<uint64_t> freed;   // what is older was freed by this process, likewise
+    contract::NodePage* node;  // or null
+    contract::RankPage* page;  // this rank's in it, or null
+    pthread_t main_thread;
   } times;
   struct Beside {
     Prefix aliases[max_aliases];

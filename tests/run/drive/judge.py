@@ -387,7 +387,8 @@ class Judge:
         """After a crash: of what all ranks had left behind, the newest time that a solver could go on from, or a newer
         one, and the newest that has all of its state."""
         wanted = [STATE]
-        if self.plan.start == MIDDLE:  # else a time with no more than these is not enough to go on from
+        # Else a time with no more than these is not enough to go on from, or is no state of this program.
+        if self.plan.start == MIDDLE and not any(visit.has(STATE) for visit in self.program.visits):
             wanted.append(MIDDLE)
         for names in wanted:
             left = [

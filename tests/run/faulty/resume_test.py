@@ -168,6 +168,8 @@ class Resume(FaultyCase):
         ):
             with self.subTest(removed=removed):
                 process = self.start_and_let_see(script, "last")
+                # It looks at times once a second.
+                wait_for(lambda: b" q\n" in self.noted(), what="a note of time 1")
                 self.kill_all(process)
                 self.pass_an_hour()
                 for name in removed:

@@ -158,24 +158,5 @@ class SafeInterval(FaultyCase):
         process.wait()
 
 
-class AllIsHeld(FaultyCase):
-    """Nothing is purged, and nothing goes to the case before the end."""
-
-    def test_times_that_nobody_looked_into_are_told_of_and_counted_at_the_end(self):
-        # Longer than the agent's longest pause, 8 s.
-        process = self.start(self.solver("-steps", 150, "-delay", 90), ["--drain-when", "end"])
-        wait_for(
-            lambda: any(run["drain"]["uncounted_times"] > 10 * self.ranks for run in self.status()), what="such times"
-        )
-        self.forebay("status", "--case", self.case, "--pool", self.pool)
-        self.assertRegex(
-            self.output, r"written locally +at least .* in \d+ files; \d+ time directories not looked into yet"
-        )
-        self.assertEqual(self.finish(process), 0, self.output)
-        self.assert_all_home()
-        self.assertEqual(self.report["local"]["files"], 150 * 5 * self.ranks)
-        self.assertEqual(self.report["shared"]["files"], 150 * 5 * self.ranks)
-
-
 if __name__ == "__main__":
     harness.main()

@@ -125,7 +125,7 @@ class PurgeTest(unittest.TestCase):
             file.write("application none;\n")
         for rank in range(2):
             os.makedirs(os.path.join(self.case, f"processor{rank}/constant"))
-        tell = 'echo "$LD_PRELOAD" > "$FOREBAY_CASE/${FOREBAY_KEEP##*/}/preloaded"; [ -s "$FOREBAY_HOLD" ]'
+        tell = 'echo "$LD_PRELOAD" > "$FOREBAY_CASE/${FOREBAY_KEEP##*/}/preloaded"; [ -s "$FOREBAY_PAGE" ]'
         words = [FOREBAY, "run", "--quiet", "--case", self.case, "--pool", self.place.pool, "--via", "namespace", "--"]
         done = subprocess.run(
             [*words, "mpirun", "-n", "2", "sh", "-c", tell],

@@ -291,7 +291,7 @@ class Agent : public Carrier {
     tell_looks(seen_.ranks);
     times_.clear();
     for (const auto& [rank, look] : seen_.ranks) times_[rank] = core::times_of(look);
-    judge_restartable(run_, times_, core::restartable_states(times_, run_.habits.start, node_.ledger.written), known);
+    judge_restartable(run_, times_, core::restartable_states(times_, node_.ledger.written, run_.settings()), known);
     seen_.now = run_.now;
     for (const auto& [state, parts] : node_.taken) seen_.held.insert(state);
     core::Reports reports = node_.heard;
@@ -458,7 +458,7 @@ class Agent : public Carrier {
       core::Times times;
       for (const auto& [rank, look] : *looks) times[rank] = core::times_of(look);
       const auto common = core::common_states(times);
-      const auto states = core::restartable_states(times, run_.habits.start, node_.ledger.written);
+      const auto states = core::restartable_states(times, node_.ledger.written, run_.settings());
       const auto good = std::make_shared<bool>(true);
       for (const Rank rank : node_.ranks)
         for (const auto& [time, directory] : node_.directories.at(rank).tree) {
@@ -564,7 +564,7 @@ class Resume : public Carrier {
         for (const auto& [rank, part] : record) add_recorded(rank, key.second, part);
     Names written;
     for (const Node* node : nodes_) written.insert(node->ledger.written.begin(), node->ledger.written.end());
-    const auto good = core::restartable_states(times_, run_.habits.start, written);
+    const auto good = core::restartable_states(times_, written, run_.settings());
     if (good.empty()) {
       found_ = run_.best_on_case();
       return;

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <vector>
 
-#include "run/contract/flat_name.h"
 #include "run/contract/pages.h"
 #include "run/contract/text.h"
 #include "run/contract/time_name.h"
@@ -62,21 +61,6 @@ TEST(ContractTest, TimesAreReadWhileTheProgramIsCompiled) {
   static_assert(!is_time_name("constant", 8));
 }
 
-TEST(ContractTest, AFlatNameTellsTimeAndFile) {
-  for (const auto& vector : vectors_of("flat")) {
-    EXPECT_EQ(flat_name(vector[0], vector[1]), vector[2]);
-    EXPECT_EQ(parts_of_flat(vector[2]), std::pair(vector[0], vector[1]));
-  }
-  for (const char* name : {"", "0.1", "handed-over", "0.1%252FU"}) EXPECT_EQ(parts_of_flat(name), std::nullopt) << name;
-}
-
-TEST(ContractTest, PiecesOfAPathGivePiecesOfItsName) {
-  std::string name;
-  const auto put = [&name](const char* bytes, std::size_t count) { name.append(bytes, count); };
-  for (const std::string piece : {"0.1", "/", "uni%form", "/", "time"}) put_flat(piece.data(), piece.size(), put);
-  EXPECT_EQ(name, flat_name("0.1", "uni%form/time"));
-}
-
 TEST(ContractTest, APathInAListIsReadAsItWas) {
   for (const auto& vector : vectors_of("word")) {
     EXPECT_EQ(list_word(vector[0]), vector[1]);
@@ -94,10 +78,10 @@ TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
 
 // What programs with an older library, and runs that were killed, have on disk.
 TEST(ContractTest, ThePagesLieAsThisVersionSays) {
-  static_assert(version == 1);
-  static_assert(hold_line_of(0) == 8 && hold_bytes(2) == 3 * 64);
-  static_assert(hold_held == 0 && hold_lines == 1 && hold_complete == 2 && hold_renamed == 3 && hold_version == 4);
-  static_assert(hold_left == 0 && hold_first_lacking == 1 && hold_last_lacking == 2);
+  static_assert(version == 2);
+  static_assert(sizeof(TimeLine) == 64 && offsetof(TimeLine, flags) == 32 && offsetof(TimeLine, name) == 40);
+  static_assert(sizeof(RankPage) == 16384 && offsetof(RankPage, ended) == 32 && offsetof(RankPage, lines) == 64);
+  static_assert(sizeof(NodePage) == 64 && offsetof(NodePage, look) == 24 && bytes_of_pages(2) == 64 + 2 * 16384);
   static_assert(sizeof(WriteErrors::Slot) == 1016 && offsetof(WriteErrors, count) == 16);
   static_assert(offsetof(WriteErrors, slot) == 64 && sizeof(WriteErrors) == 64 + 7 * 1016);
   EXPECT_EQ(hash_of("", 0), hash_of_nothing);

@@ -20,13 +20,6 @@ Required after(const std::optional<Spread>& start, const std::vector<Names>& who
   return Required::of(start, written);
 }
 
-std::vector<WholeTime> times(const std::vector<std::pair<std::string, Names>>& all) {
-  std::vector<WholeTime> list;
-  for (const auto& [time, names] : all) list.push_back({time, on_two_ranks(names)});
-  return list;
-}
-
-using Times = std::vector<std::string>;
 const std::string properties = "uniform/functionObjects/functionObjectProperties";
 const Names state{"U", "p", "phi", "uniform/time", properties}, poor{"vorticity"}, written_objects{"U", "p"};
 
@@ -116,61 +109,6 @@ TEST(Restartable, ATimeWithoutRanksIsNot) {
 TEST(Restartable, CompressedFilesHaveTheNamesOfOthers) {
   EXPECT_EQ(plain_name("U.gz"), "U");
   EXPECT_EQ(plain_name("U.gzip"), "U.gzip");
-}
-
-TEST(RestartPoints, APoorTimeTakesNoStatesPlace) {
-  const auto all = times({{"10", state}, {"11", poor}, {"12", poor}});
-  const Required required = after(start_of({"U", "p"}), {state, poor});
-  EXPECT_EQ(restart_points(all, required), (Times{"10"}));
-  EXPECT_EQ(superfluous(all, required), Times{});
-}
-
-TEST(RestartPoints, ANewStateTakesTheOldOnesPlaceAndThatOfPoorTimes) {
-  const auto all = times({{"10", state}, {"15", poor}, {"20", state}});
-  const Required required = after(start_of({"U", "p"}), {state, poor});
-  EXPECT_EQ(restart_points(all, required), (Times{"20"}));
-  EXPECT_EQ(superfluous(all, required), (Times{"10", "15"}));
-}
-
-TEST(RestartPoints, AnOlderTimeWithANameThatTheNewerLacksStaysBesideIt) {
-  const auto all = times({{"8", state}, {"10", state}, {"11", written_objects}, {"12", written_objects}});
-  const Required required = after(start_of({"U", "p"}), {state});
-  EXPECT_EQ(restart_points(all, required), (Times{"10", "12"}));
-  EXPECT_EQ(superfluous(all, required), (Times{"8", "11"}));
-}
-
-TEST(RestartPoints, OneRankThatLacksANameKeepsTheOlderTime) {
-  auto all = times({{"1", state}, {"2", state}});
-  all[1].names[1].erase("phi");
-  EXPECT_EQ(restart_points(all, after(start_of({"U", "p"}), {state})), (Times{"1", "2"}));
-}
-
-TEST(RestartPoints, TheMeshThatTheNewestStateRefersToStays) {
-  Names with_mesh = state;
-  with_mesh.insert({"polyMesh/faces", "polyMesh/points"});
-  const auto all = times({{"1", with_mesh}, {"2", with_mesh}, {"3", state}, {"4", state}, {"5", state}});
-  const Required required = after(start_of({"U", "p"}), {state});
-  EXPECT_EQ(restart_points(all, required), (Times{"2", "5"}));
-}
-
-TEST(RestartPoints, AreFourAtMost) {
-  std::vector<std::pair<std::string, Names>> all;
-  for (int i = 1; i <= 8; ++i) all.emplace_back(std::to_string(i), Names{"U", "p", "extra" + std::to_string(i)});
-  const Required required = after(start_of({"U", "p"}), {state});
-  EXPECT_EQ(restart_points(times(all), required), (Times{"5", "6", "7", "8"}));
-  EXPECT_EQ(superfluous(times(all), required), (Times{"1", "2", "3", "4"}));
-}
-
-TEST(RestartPoints, WhileNothingIsRequiredTheRichestTimesStay) {
-  const auto all = times({{"1", state}, {"2", poor}, {"3", poor}, {"4", poor}, {"5", poor}, {"6", poor}});
-  EXPECT_EQ(restart_points(all, Required{}), Times{});
-  EXPECT_EQ(superfluous(all, Required{}), (Times{"2"}));
-}
-
-TEST(RestartPoints, ASetThatGrowsDemotesAndGivesNothingUp) {
-  const auto all = times({{"1", {"U"}}, {"2", state}});
-  EXPECT_EQ(restart_points(times({{"1", {"U"}}}), after(start_of({"U", "p"}), {{"U"}})), (Times{"1"}));
-  EXPECT_EQ(restart_points(all, after(start_of({"U", "p"}), {{"U"}, state})), (Times{"2"}));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_F(DrainTest, WritesOneFilePerFieldAndTimeWhenCollated) {
 }
 
 TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
-  settings_.hold_times = true;
+  settings_.hold_times = settings_.redirected = true;
   open();
   for (const std::string time : {"1", "2", "3"}) {
     write_time(time);
@@ -179,6 +179,7 @@ TEST_F(DrainTest, WhatGetsAnotherNameWhileItWaitsForItsTurnIsNotNeverShared) {
 }
 
 TEST_F(DrainTest, ATimeThatIsCarriedFromWhatWasKeptIsNotNeverShared) {
+  settings_.redirected = true;
   settings_.live = false;
   open();
   for (const std::string time : {"1", "2", "3"}) write_time(time);
@@ -213,7 +214,7 @@ TEST_F(DrainTest, ATimeOfAccessThatIsLaterThanAGivenTimeIsNoReading) {
 
 // What is let go is not forgotten to have been seen.
 TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
-  settings_.hold_times = true;
+  settings_.hold_times = settings_.redirected = true;
   open();
   for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
   ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
@@ -222,46 +223,10 @@ TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
   EXPECT_EQ(finish().unseen_times, 0);
 }
 
-// With purgeWrite 3 a time is let go while the program still has it, and handed over when it is purged at last.
-TEST_F(DrainTest, ATimeThatIsHandedOverAfterItWasLetGoIsNotTakenForANewOne) {
-  settings_.hold_times = true;
-  settings_.handed_over = true;
-  open();
-  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
-  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
-  for (const int rank : {0, 1}) {
-    const std::string handed_over = keep_directory(rank, home_) + "/handed-over/";
-    std::filesystem::rename(local(rank) + "/1/p", handed_over + "1%2Fp");
-    std::filesystem::rename(local(rank) + "/1/uniform/time", handed_over + "1%2Funiform%2Ftime");
-  }
-  purge("1");
-  write_time("5");
-  const DrainReport report = finish();
-  EXPECT_EQ(report.local_files, 5 * 4);
-  EXPECT_EQ(report.newest_complete, "5");
-  EXPECT_FALSE(on_case("processor0/1"));
-}
-
-// A script that runs its solver twice, from the same time on.
-TEST_F(DrainTest, ATimeThatIsBegunAnewIsTakenAlthoughItWasLetGoOnce) {
-  settings_.hold_times = true;
-  settings_.handed_over = true;
-  open();
-  for (const std::string time : {"1", "2", "3"}) write_time(time);
-  ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "3"; }));
-  for (const std::string time : {"1", "2", "3"}) purge(time);
-  for (const int rank : {0, 1}) {  // purged between two looks
-    std::filesystem::create_directory(local(rank) + "/1");
-    write(keep_directory(rank, home_) + "/handed-over/1%2Fp", "anew");
-    std::filesystem::remove(local(rank) + "/1");
-  }
-  write_time("2");
-  EXPECT_EQ(finish().local_files, 3 * 4 + 2 + 4);
-}
-
 TEST_F(DrainTest, AStepIsMeasuredByItselfThoughSeveralAreToldOfAtOnce) {
   open();
   write_unseen({"1", "2", "3", "4"});
+  drain_->tick();
   round();
   const std::uint64_t of_one_rank = field("1", "values of 0").size() + field("1", "1").size();
   EXPECT_EQ(drain_->largest_step(), 2 * of_one_rank);
@@ -269,32 +234,20 @@ TEST_F(DrainTest, AStepIsMeasuredByItselfThoughSeveralAreToldOfAtOnce) {
 }
 
 TEST_F(DrainTest, TheLastCompleteTimeComesHomeAfterACrashThoughItWasPurged) {
-  settings_.hold_times = true;
+  settings_.hold_times = settings_.redirected = true;
   open();
   write_time("1");
   write_time("2");
+  write_time("3");
   purge("1");
-  write_time("3", 0);  // rank 1 never gets there
-  // Files that a listing found count as closed when they have been quiet for a moment.
+  purge("2", 0);
+  write_time("4", 0);  // rank 1 never gets there
   ASSERT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
-  std::filesystem::remove_all(local(0) + "/2");
   const DrainReport report = finish(false);
   EXPECT_EQ(report.newest_complete, "2");
   for (const int rank : {0, 1})
     EXPECT_EQ(content(case_ + "/processor" + std::to_string(rank) + "/2/p"),
               field("2", "values of " + std::to_string(rank)));
-}
-
-TEST_F(DrainTest, ATimeThatWasClosedByDyingRanksIsNotCalledComplete) {
-  settings_.hold_times = true;
-  at_work_ = false;
-  open();
-  write_time("1");
-  write_time("2");
-  for (int i = 0; i < 100; ++i) round();
-  const DrainReport report = finish(false);
-  EXPECT_EQ(report.newest_complete, "1") << "nobody saw the ranks at work after the last file of 2 was closed";
-  EXPECT_TRUE(on_case("processor0/2/p")) << "what there is comes home all the same";
 }
 
 TEST_F(DrainTest, HardLinksBetweenOutputsAreHardLinksOnTheCase) {
@@ -351,9 +304,9 @@ TEST_F(DrainTest, ALinkedFileThatIsWrittenAgainOrRemovedIsFollowedUnderEachName)
 
 TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
   for (const bool collated : {false, true}) {
-    settings_.hold_times = true;
+    settings_.hold_times = settings_.redirected = true;
     settings_.collated = collated;
-    settings_.safe_interval = 1h;
+    settings_.safe_interval = 1ms;
     open();
     const auto directory = [&](const std::string& time) {
       return collated ? "processors2/" + time : "processor1/" + time;
@@ -362,7 +315,6 @@ TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
     for (const std::string time : {"2", "3"}) {
       write_time(time);
       write_time(time + ".5");  // the rank went on
-      drain_->secure(time);
       ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
       EXPECT_TRUE(on_case(directory(time) + "/p"));
       if (time == "2") purge("2");
@@ -370,48 +322,11 @@ TEST_F(DrainTest, ASafeTimeThatTheProgramPurgedGoesWhenANewerOneIsSafe) {
     EXPECT_TRUE(drive([&] { return !on_case(directory("2")); })) << "2 was purged, and 3 is safe";
     write_time("4");
     write_time("4.5");
-    drain_->secure("4");
     ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == "4"; }));
     for (int i = 0; i < 20; ++i) round();
     EXPECT_TRUE(on_case(directory("3") + "/p")) << "the program has not purged it";
     EXPECT_EQ(finish().trouble, std::nullopt);
     EXPECT_TRUE(on_case(directory("3") + "/p") && on_case(directory("4") + "/p"));
-    TearDown();
-    SetUp();
-  }
-}
-
-TEST_F(DrainTest, WithSeveralNodesASafeTimeThatWasPurgedGoesWhenANewerOneIsSafeOnAllOfThem) {
-  for (const bool collated : {false, true}) {
-    settings_.hold_times = true;
-    settings_.collated = collated;
-    settings_.all_ranks = 4;
-    open();
-    const auto directory = [&](const std::string& time) {
-      return collated ? "processors4_0-1/" + time : "processor1/" + time;
-    };
-    for (const std::string time : {"1", "2", "3"}) {
-      write_time(time);
-      write_time(time + ".5");  // the ranks went on
-      drain_->secure(time);
-      ASSERT_TRUE(drive([&] { return drain_->report().newest_safe == time; })) << time;
-      if (time != "3") purge(time);
-    }
-    drain_->safe_everywhere("1");
-    for (int i = 0; i < 20; ++i) round();
-    EXPECT_TRUE(on_case(directory("1") + "/p") && on_case(directory("2") + "/p")) << "nothing newer is safe everywhere";
-    drain_->safe_everywhere("2");
-    EXPECT_TRUE(drive([&] { return !on_case(directory("1")); }));
-    EXPECT_EQ(drain_->safe_times(), (std::vector<std::string>{"2", "3"}));
-    drain_->safe_everywhere("1");
-    drain_->safe_everywhere("4");
-    for (int i = 0; i < 20; ++i) round();
-    EXPECT_TRUE(on_case(directory("2") + "/p")) << "3 is on the case for the ranks of this node only";
-    drain_->safe_everywhere("3");
-    EXPECT_TRUE(drive([&] { return !on_case(directory("2")); }));
-    EXPECT_TRUE(on_case(directory("3") + "/p"));
-    EXPECT_EQ(finish().trouble, std::nullopt);
-    EXPECT_TRUE(on_case(directory("3") + "/p"));
     TearDown();
     SetUp();
   }
@@ -608,26 +523,6 @@ TEST_F(DrainTest, HeldTimesAreCarriedWhenTheirRoomIsNeeded) {
   (void)drain_->evict(1'000'000);
   EXPECT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
   EXPECT_EQ(finish().trouble, std::nullopt);
-}
-
-TEST_F(DrainTest, ASafeTimeThatIsSpoiledLaterDoesNotPassForTheNewestForEver) {
-  settings_.hold_times = true;
-  open();
-  write_time("1");
-  write_time("2");
-  drain_->secure("1");
-  ASSERT_TRUE(drive([&] { return is_safe("1"); }));
-  drain_->pool_is_full(true);
-  write(local(0) + "/1/p", field("1", "perhaps cut"));
-  rounds();
-  drain_->pool_is_full(false);
-  for (const std::string time : {"3", "4", "5"}) write_time(time);
-  drain_->secure("4");
-  ASSERT_TRUE(drive([&] { return is_safe("4"); }));
-  EXPECT_EQ(drain_->report().newest_safe, "4");
-  purge("4");
-  for (int i = 0; i < 10; ++i) round();
-  EXPECT_TRUE(on_case("processor0/4/p")) << "the last state that is whole";
 }
 
 TEST_F(DrainTest, APoolThatWasFullSpoilsTheOpenTimeAndIsRememberedByAResumedRun) {

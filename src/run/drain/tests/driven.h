@@ -17,8 +17,7 @@ class DrivenTest : public CaseTest {
   void look() {
     ASSERT_TRUE(drain_->on_events());
     drain_->on_outcomes();
-    for (const int rank : drain_->take_doubtful_ranks())
-      if (at_work_) drain_->vouch(rank);
+    if (drain_->doubts_checkpoints() && at_work_) drain_->vouch_for_checkpoints();
     drain_->tick();
   }
   // Where the mover is at work it is given the time to tell of it.

@@ -1,16 +1,22 @@
 // A Drain on a decomposed case of two ranks, driven by hand.
 #pragma once
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/mapped_file.h"
+#include "run/contract/pages.h"
 #include "run/drain/tests/driven.h"
 #include "run/openfoam/openfoam.h"
 #include "run/tree/tree.h"
@@ -37,6 +43,7 @@ class DrainTest : public DrivenTest {
     settings_.all_ranks = 2;
     settings_.settle = std::chrono::milliseconds(10);
     settings_.vouch_after = std::chrono::milliseconds(10);
+    settings_.look = std::chrono::milliseconds(1);
     settings_.patience = std::chrono::seconds(1);
     settings_.mover.first_retry = std::chrono::milliseconds(5);
     settings_.mover.last_retry = std::chrono::milliseconds(20);
@@ -77,6 +84,36 @@ class DrainTest : public DrivenTest {
     drain_ = std::move(*opened);
     for (const Root& root : roots()) ASSERT_TRUE(drain_->add_root(root, stage(root)));
     for (const int rank : {0, 1}) ASSERT_TRUE(drain_->add_rank(rank, pool_of(rank)));
+    if (!settings_.redirected) return;
+    auto file = open_file(home_ + "/" + pages_name, O_RDWR);
+    ASSERT_TRUE(file);
+    auto page = MappedFile::of(file->get(), 0, contract::bytes_of_pages(2), PROT_READ | PROT_WRITE, "");
+    ASSERT_TRUE(page);
+    pages_ = std::move(*page);
+  }
+  contract::RankPage& page_of(int rank) const {
+    return reinterpret_cast<contract::NodePage*>(pages_.bytes().data())->pages()[rank];
+  }
+  // As the library does, where it is loaded.
+  void begin_line(const std::string& time, int rank) {
+    if (!settings_.redirected) return;
+    contract::RankPage& page = page_of(rank);
+    const std::uint64_t sequence = page.begun + 1;
+    contract::TimeLine& line = page.line(sequence);
+    std::uint64_t name[contract::TimeLine::name_words] = {};
+    std::memcpy(name, time.data(), time.size());
+    for (std::size_t i = 0; i < contract::TimeLine::name_words; ++i) line.name[i] = name[i];
+    line.begun_at = 0;
+    line.state = ++page.states;
+    line.mesh = line.flags = 0;
+    line.sequence = page.begun = sequence;
+    lines_[{rank, time}] = sequence;
+  }
+  std::string kept(const std::string& time, int rank) const {
+    const std::uint64_t sequence = lines_.at({rank, time});
+    const contract::TimeLine& line = page_of(rank).line(sequence);
+    return fmt::format("{}/{},{},{},{},{},{}", kept_directory(rank, pool_of(rank)), time, sequence, line.state.load(),
+                       line.mesh.load(), line.flags.load(), line.begun_at.load());
   }
 
   void resume() {
@@ -104,6 +141,7 @@ class DrainTest : public DrivenTest {
   }
 
   void write_time(const std::string& time, int rank) {
+    if (!std::filesystem::exists(local(rank) + "/" + time)) begin_line(time, rank);
     write(local(rank) + "/" + time + "/p", field(time, "values of " + std::to_string(rank)));
     write(local(rank) + "/" + time + "/uniform/time", field(time, time));
   }
@@ -116,23 +154,13 @@ class DrainTest : public DrivenTest {
     for (const std::string& time : times)
       for (const int rank : {0, 1}) write_time(time, rank);
   }
-  // Two times that are first seen when a rank has begun to remove the first.
-  void write_half_purged() {
-    write_unseen({"1", "2"});
-    std::filesystem::remove(local(0) + "/1/p");
-    rounds();
+  void purge(const std::string& time, int rank) {
+    if (lines_.contains({rank, time})) return std::filesystem::rename(local(rank) + "/" + time, kept(time, rank));
+    std::filesystem::remove_all(local(rank) + "/" + time);
   }
   void purge(const std::string& time) {
-    for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/" + time);
+    for (const int rank : {0, 1}) purge(time, rank);
     rounds();
-  }
-  void expect_half_purged_is_not_complete() {
-    write_half_purged();
-    EXPECT_EQ(drain_->report().newest_complete, std::nullopt);
-    purge("1");
-    for (const int rank : {0, 1}) write_time("3", rank);
-    EXPECT_TRUE(drive([&] { return drain_->report().newest_complete == "2"; }));
-    EXPECT_EQ(completed(finish(false)), (std::set<std::string>{"2"}));
   }
   // More events than the kernel's queue holds. Of two files by turns: those that are like the last one are merged with
   // it.
@@ -185,6 +213,8 @@ class DrainTest : public DrivenTest {
   std::string home_;
   std::map<std::string, std::uint64_t> devices_;
   bool two_pools_ = false;  // rank 1 has one of its own
+  MappedFile pages_;
+  std::map<std::pair<int, std::string>, std::uint64_t> lines_;
 };
 
 }  // namespace forebay::drain

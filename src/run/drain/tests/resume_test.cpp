@@ -41,13 +41,13 @@ class ResumeTest : public DrainTest, public testing::WithParamInterface<std::tup
 
   void run() {
     settings_.collated = collated();
-    settings_.hold_times = purges();
+    settings_.hold_times = settings_.redirected = purges();
+    settings_.safe_interval = std::chrono::milliseconds(1);
     open();
     write_time("1");
     write_time("2");
     write(tree() + "/log", "first");
     std::filesystem::remove(tree() + "/doomed");
-    if (purges()) drain_->secure("1");
     ASSERT_TRUE(drive([&] { return is_safe("1") && on_case("log"); }));
     if (purges()) {
       purge("1");
@@ -115,14 +115,14 @@ TEST_P(ResumeTest, FromAJournalThatEndsAfterAnyRecord) {
 TEST_F(DrainTest, AResumeAfterACleanEndLeavesWhatTheProgramLeft) {
   for (const bool collated : {false, true}) {
     for (const int all_ranks : {2, 4}) {
-      settings_.hold_times = true;
+      settings_.hold_times = settings_.redirected = true;
+      settings_.safe_interval = std::chrono::milliseconds(1);
       settings_.collated = collated;
       settings_.all_ranks = all_ranks;
       SCOPED_TRACE(testing::Message() << (collated ? "collated, " : "verbatim, ") << all_ranks << " ranks in all");
       open();
       write_time("1");
       write_time("2");
-      drain_->secure("1");
       ASSERT_TRUE(drive([&] { return is_safe("1"); }));
       purge("1");
       write_time("3");
@@ -143,8 +143,19 @@ TEST_F(DrainTest, AResumeAfterACleanEndLeavesWhatTheProgramLeft) {
   }
 }
 
+TEST_F(DrainTest, ARunOfAnOlderForebayIsLeftToThat) {
+  open();
+  write_time("1");
+  drain_.reset();
+  write(home_ + "/hold", "as contract 1 has it");
+  const auto resumed = Drain::resume(request(), roots(), {0, 1}, clock_);
+  ASSERT_FALSE(resumed);
+  EXPECT_NE(resumed.error().text().find("resume with the version that began the run"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(local(0) + "/1/p"));
+}
+
 TEST_F(DrainTest, AResumeAfterAKillStillHoldsTheLastCompleteTimes) {
-  settings_.hold_times = true;
+  settings_.hold_times = settings_.redirected = true;
   settings_.all_ranks = 4;
   open();
   for (const std::string time : {"1", "2", "3"}) write_time(time);

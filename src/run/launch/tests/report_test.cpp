@@ -280,7 +280,7 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   report.home = "/pool/odd \n name";
   report.sockets = {{2, 0}, {3, 1}};
   report.pool.in_memory = {"/dev/shm", "/mnt/odd \n name"};
-  report.accord = {"3", "2", "1"};
+  report.carried = {{true, 3, "0.3"}, {false, 7, "odd \n name"}};
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
   report.drain.safe_times = 17;

@@ -6,30 +6,16 @@ import struct
 import subprocess
 import sys
 
-from harness import CONTRACT, Pair, finish, ranks_page, report, write
+from harness import CONTRACT, Pair, finish, lines_of, ranks_page, report, write
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../contract/tests/vectors.txt")
-# Each time is begun, and left for one that is later than all; then a file of it is removed.
+# Each time is begun; what is no time begins nothing.
 TIMES = """
-import os, struct, sys
+import os, sys
 os.chdir("processor0")
-def make(path):
-    try: os.mkdir(path)
-    except FileExistsError: pass
-    except OSError: return False  # of a name that no directory has
-    return True
-def left():
-    with open(os.environ["FOREBAY_HOLD"], "rb") as page: return struct.unpack_from("=d", page.read(), 64)[0]
-names, flat = (part.split("\\n") for part in sys.stdin.read().split("\\n\\n"))
-for name in names:
-    if not make(name): continue
-    make("9e299")
-    print(left().hex())
-for path in [f"{name}/U" for name in names] + flat:
-    try: os.makedirs(os.path.dirname(path), exist_ok=True)
-    except OSError: continue
-    open(path, "w").close()
-    os.unlink(path)
+for name in sys.stdin.read().split("\\n"):
+    try: os.mkdir(name)
+    except OSError: pass  # of a name that no directory has
 """
 
 
@@ -44,16 +30,16 @@ def build(case, shared):
 
 
 class Rank:
-    """The only one, of an agent that looks: nothing that is handed over is freed."""
+    """The only one."""
 
     def __init__(self, pair, version=CONTRACT):
         pair.renew()
         pair.stage()
-        self.handed = os.path.join(pair.local, "keep/processor0/handed-over")
-        os.makedirs(self.handed, exist_ok=True)
-        self.page = os.path.join(pair.local, "hold")
-        write(self.page, ranks_page(1, held=True, version=version))
-        self.environment = pair.environment(FOREBAY_KEEP=os.path.dirname(self.handed), FOREBAY_HOLD=self.page)
+        self.keep = os.path.join(pair.local, "keep/processor0")
+        os.makedirs(self.keep, exist_ok=True)
+        self.page = os.path.join(pair.local, "pages")
+        write(self.page, ranks_page(1, version=version))
+        self.environment = pair.environment(FOREBAY_KEEP=self.keep, FOREBAY_PAGE=self.page)
 
 
 def start(pair, environment, *command, text=""):
@@ -66,25 +52,17 @@ def start(pair, environment, *command, text=""):
         return subprocess.CompletedProcess(command, 1, "", "it waits")
 
 
-def times_and_files(pair):
+def times(pair):
     rank = Rank(pair)
-    # Of longer ones the files' names are too long to be handed over.
-    times = [(name, float(value)) for name, value in vectors_of("time") if len(name) < 250]
-    others = [name for (name,) in vectors_of("no-time") if len(name) < 250]
-    flat = vectors_of("flat")
-    names = [name for name, _ in times] + others
-    text = "\n".join(names) + "\n\n" + "\n".join(f"{time}/{file}" for time, file, _ in flat)
-    done = start(pair, rank.environment, TIMES, text=text)
+    short = [name for (name, *_) in vectors_of("time") if len(name) < 24]
+    others = [name for (name,) in vectors_of("no-time") if 0 < len(name) < 250]
+    done = start(pair, rank.environment, TIMES, text="\n".join(short + others))
     if done.returncode != 0:
         return [done.stderr[-1500:]]
-    lefts = [float.fromhex(line) for line in done.stdout.split()]
-    problems = []
-    for (name, value), left in zip(times, lefts, strict=False):
-        if abs(value) < 1e299 and left != value:
-            problems.append(f"{name} is left as {left!r}, not {value!r}")
-    handed = sorted(os.listdir(rank.handed))
-    wanted = sorted({f"{name}%2FU" for name, _ in times} | {name for _, _, name in flat})
-    return problems + ([f"handed over is {handed}, not {wanted}"] if handed != wanted else [])
+    _, lines = lines_of(rank.page)
+    begun = [name for name, *_ in lines.values()]
+    wanted = list(dict.fromkeys(short))
+    return [f"begun is {begun}, not {wanted}"] if begun != wanted else []
 
 
 def words(pair):
@@ -121,7 +99,7 @@ def version(pair, number, is_ours):
         problems.append(f"{noting} programs note what fails")
     with open(rank.page, "rb") as file:
         page = file.read()
-    if page != ranks_page(1, held=True, version=number):
+    if page != ranks_page(1, version=number):
         problems.append("the ranks' page was written to")
     return problems
 
@@ -130,7 +108,7 @@ library = os.path.abspath(sys.argv[1])
 with Pair(library, build) as pair:
     finish(
         [
-            report("times, their values and their files' names", times_and_files(pair)),
+            report("the names of times", times(pair)),
             report("paths in a list", words(pair)),
             report("an agent of the same version", version(pair, CONTRACT, True)),
             report("of a later one: the program is left alone", version(pair, CONTRACT + 1, False)),

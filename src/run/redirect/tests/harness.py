@@ -4,8 +4,8 @@ A pair has one path for the case, used by both runs, so that even what is printe
 case is staged the way forebay does it: files as links below `lower`, processor directories in pools.
 """
 
-import math
 import os
+import re
 import shutil
 import stat
 import struct
@@ -13,14 +13,45 @@ import subprocess
 import sys
 import tempfile
 
-CONTRACT = 1  # its version: src/run/contract/contract.h
+CONTRACT = 2  # its version: src/run/contract/contract.h
 
 
-def ranks_page(ranks, held=False, version=CONTRACT):
+PAGE_OF_NODE, PAGE_OF_RANK, LINES, LINE = 64, 64 + 255 * 64, 255, 64
+
+
+def ranks_page(ranks, version=CONTRACT):
     """As the agent makes it: src/run/contract/pages.h."""
-    words = struct.pack("=QQdQQ24x", int(held), ranks, -math.inf, 0, version)
-    words += ranks * struct.pack("=ddd40x", -math.inf, math.inf, -math.inf)
-    return words + bytes(4096 - len(words))
+    return struct.pack("=QQ48x", version, ranks) + bytes(ranks * PAGE_OF_RANK)
+
+
+def lines_of(page, rank=0):
+    """Of a rank's page: its words, and its lines as (time, state, mesh, flags) by sequence."""
+    with open(page, "rb") as file:
+        data = file.read()
+    start = PAGE_OF_NODE + rank * PAGE_OF_RANK
+    words = dict(
+        zip(("begun", "states", "place", "mesh", "ended", "kept"), struct.unpack_from("=6Q", data, start), strict=False)
+    )
+    lines = {}
+    for i in range(LINES):
+        sequence, _, state, mesh, flags, name = struct.unpack_from("=5Q24s", data, start + 64 + i * LINE)
+        if sequence:
+            lines[sequence] = (name.rstrip(b"\0").decode(), state, mesh, flags)
+    return words, lines
+
+
+def kept_files(keep):
+    """What was purged, as "LINE/FILE": src/run/contract/kept_name.h."""
+    found = []
+    for directory, _, files in os.walk(keep):
+        for name in files:
+            path = os.path.relpath(os.path.join(directory, name), keep)
+            line, separator, file = path.partition("%")
+            time, sequence = line.split(",")[:2]
+            line = f"{time}.{sequence}"
+            plain = re.sub("%([sp])", lambda encoded: {"s": "/", "p": "%"}[encoded[1]], file)
+            found.append(f"{line}/{plain}" if separator else f"{time}.{sequence}/" + path.partition("/")[2])
+    return sorted(found)
 
 
 class Pair:
@@ -218,13 +249,13 @@ class RankPair(NamespacePair):
         super().stage()
         self.keep = os.path.join(self.local, "keep")
         shutil.rmtree(self.keep, ignore_errors=True)
-        os.makedirs(os.path.join(self.keep, "processor0/handed-over"))
-        self.page = os.path.join(self.local, "hold")
+        os.makedirs(os.path.join(self.keep, "processor0"))
+        self.page = os.path.join(self.local, "page")
         write(self.page, ranks_page(1))
 
     def environment(self, **more):
         keep = os.path.join(self.keep, "processor0")
-        return super().environment(FOREBAY_KEEP=keep, FOREBAY_HOLD=self.page, **more)
+        return super().environment(FOREBAY_KEEP=keep, FOREBAY_PAGE=self.page, **more)
 
 
 class PlacedPair(Pair):
