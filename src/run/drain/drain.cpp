@@ -53,6 +53,9 @@ std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries) {
     if (noted || !made) temporaries.note(path, made);
     return noted;
   };
+  settings.publish.replacing = [&journal](const std::string& path, const std::string& target, std::uint64_t inode) {
+    return journal.append(replacing_record(path, target, inode));
+  };
   settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
     return journal.append(placing_record(path, identity));
   };

@@ -92,6 +92,44 @@ Status note_placed(Run& run) {
   return {};
 }
 
+// What the journal knows of `target` on the case, and of what is below it.
+Result<bool> is_older_version(const Run& run, const std::string& path, const std::string& target) {
+  const auto status = run.shared->status(path);
+  if (!status) return forward(status);
+  if (!*status) return true;
+  if (!S_ISDIR((*status)->st_mode)) {
+    const auto known = run.ledger.find(target);
+    const Identity now = identity_of(**status);
+    return known && known->on_case && now.inode == known->on_case->inode && now.size == known->on_case->size &&
+           now.mtime_ns == known->on_case->mtime_ns;
+  }
+  const auto entries = run.shared->list(path);
+  if (!entries) return forward(entries);
+  for (const DirectoryEntry& each : *entries)
+    if (auto older = is_older_version(run, join(path, each.name), join(target, each.name)); !older || !*older)
+      return older;
+  return true;
+}
+
+// Two versions of a name changed places when the run was killed, or were about to.
+Status remove_replaced(Run& run) {
+  for (const auto& [temporary, of] : run.ledger.replacing()) {
+    const auto status = run.shared->status(temporary);
+    if (!status) return forward(status);
+    if (!*status) continue;
+    const auto ours =
+        (*status)->st_ino == of.inode ? Result<bool>(true) : is_older_version(run, temporary, of.target);
+    if (!ours) return forward(ours);
+    if (!*ours)
+      run.note(Code::conflict, fmt::format("changed on the case just before the run was killed: {}; that version is "
+                                           "beside it as {}; keep the one you want",
+                                           printable(of.target), printable(name_of(temporary))));
+    else if (auto removed = remove_temporary(*run.shared, temporary); !removed)
+      run.note(std::nullopt, "left behind by the dead run: " + removed.error().text());
+  }
+  return {};
+}
+
 void add_ranks(RestartPoints& points, Observation& seen, const std::vector<Root>& roots,
                const std::vector<int>& ranks) {
   for (const int rank : ranks) {
@@ -148,6 +186,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   add_ranks(state->points, state->seen, roots, ranks);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
   if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
+  if (auto clean = remove_replaced(state->run); !clean) return forward(clean);
   if (auto own = note_placed(state->run); !own) return forward(own);
   state->points.pages = Pages::left_in(join(request.home, pages_name));
   state->points.note_start();

@@ -161,6 +161,10 @@ Record whole_checkpoint_record(const std::string& path, int version, std::uint64
 Record carried_checkpoint_record(const std::string& path, int version) {
   return {"checkpoint-carried", {path, std::to_string(version)}};
 }
+Record replacing_record(const std::string& temporary, const std::string& target, std::uint64_t inode) {
+  return {"replacing", {temporary, target, std::to_string(inode)}};
+}
+
 Record temporary_record(const std::string& path, bool made) {
   return {made ? "temporary" : "temporary-gone", {path}};
 }
@@ -235,7 +239,10 @@ void Ledger::apply(const Record& record) {
   const auto found = find(path);
   Known known = found.value_or(Known{});
   if (learn(known, record)) {
-    if (kind == "drained" || kind == "placed") placing_.erase(path);
+    if (kind == "drained" || kind == "placed") {
+      placing_.erase(path);
+      std::erase_if(replacing_, [&](const auto& each) { return each.second.target == path; });
+    }
     store(path, known);
   } else if (kind == "placing") {
     placing_[path] = identity_at(record, 1);
@@ -272,8 +279,12 @@ void Ledger::apply(const Record& record) {
     checkpoints_[path].home = number<int>(record, 1);
   } else if (kind == "temporary") {
     temporaries_.insert(path);
+    replacing_.erase(path);
   } else if (kind == "temporary-gone") {
     temporaries_.erase(path);
+  } else if (kind == "replacing") {
+    temporaries_.erase(path);
+    replacing_[path] = {word(record, 1), number<std::uint64_t>(record, 2)};
   } else if (kind == "lost-events") {
     lost_events_ = true;
   } else if (kind == "pool-full") {

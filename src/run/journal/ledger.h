@@ -87,6 +87,13 @@ class Ledger {
   const std::vector<CollatedTime>& collated() const { return collated_; }
   std::optional<CollatedTime> collated_of(int rank, const std::string& time) const;
   const std::set<std::string>& temporaries() const { return temporaries_; }
+  // Temporary names that were about to change places with a target: ours until then, with this inode (0: never), and
+  // then the target's older version, or what somebody else had put there.
+  struct Replacing {
+    std::string target;
+    std::uint64_t inode = 0;
+  };
+  const std::map<std::string, Replacing>& replacing() const { return replacing_; }
   // Somebody put it on the case while the program worked, and the program was shown it.
   bool was_brought(const std::string& path) const { return brought_.contains(path); }
   // Versions that got their names on the case, or were about to, when the run was killed; as they were before.
@@ -135,6 +142,7 @@ class Ledger {
   std::map<std::string, LocalMark> marks_;
   std::map<std::string, std::string> targets_;  // of symbolic links
   std::map<std::string, Identity> placing_;
+  std::map<std::string, Replacing> replacing_;
   std::vector<CollatedTime> collated_;
   std::map<std::string, CheckpointVersions> checkpoints_;
   std::set<std::string> brought_, growing_, temporaries_, complete_, deleted_unknown_, evicted_unknown_;
@@ -162,6 +170,8 @@ Record complete_record(const std::string& time);
 Record whole_checkpoint_record(const std::string& path, int version, std::uint64_t marks);
 Record carried_checkpoint_record(const std::string& path, int version);
 Record temporary_record(const std::string& path, bool made);
+// About to change places with `target`, and no temporary name of ours from then on.
+Record replacing_record(const std::string& temporary, const std::string& target, std::uint64_t inode);
 Record conflict_record(const std::string& path);
 Record lost_events_record();
 Record pool_full_record(const std::string& path);  // that could not be written first; empty: not known

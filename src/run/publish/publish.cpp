@@ -133,8 +133,7 @@ class FilePublication {
     // The user removed it during the run. Nothing of hers is replaced by writing it new.
     if (!*current) return make_new();
     if (!still_is(**current, expected)) return taken();
-    // From here on a crash may leave the user's file under the temporary name; nobody may remove it unseen.
-    temporary_.let_go();
+    if (auto lent = temporary_.lend(unit_.target); !lent) return forward(lent);
     auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
     if (exchanged || exchanged_after_all()) return check_exchanged(expected);
     temporary_.take_back();

@@ -31,6 +31,9 @@ struct PublishSettings {
   // Called with each temporary name before it is made and after it is gone, so that the journal knows which stale names
   // are ours. May be empty.
   std::function<Status(const std::string& path, bool made)> temporary;
+  // Called just before the temporary name `path`, which holds what has this inode (0: nothing), changes places with
+  // `target`: from then on the file under it may be the user's, and only who looks at it can tell. May be empty.
+  std::function<Status(const std::string& path, const std::string& target, std::uint64_t inode)> replacing;
   // Called when the new content is whole under its temporary name, before it gets its own (what is appended: before
   // anything is). It may wait (turns.h) and returns false to stop. May be empty.
   std::function<bool()> turn;

@@ -156,10 +156,9 @@ class DirectoryPublication {
                                              [this](const std::string& path) { return holds_content(path); }));
   }
 
-  // In one step, so that the case has the files of one state at any time. From here on a crash may leave the user's
-  // files under the temporary name; nobody may remove them unseen.
+  // In one step, so that the case has the files of one state at any time.
   Status replace() {
-    temporary_.let_go();
+    if (auto lent = temporary_.lend(unit_.target); !lent) return lent;
     auto exchanged = shared_.exchange(temporary_.path(), unit_.target);
     if (exchanged || exchanged_after_all()) return check_exchanged();
     temporary_.take_back();
@@ -196,9 +195,10 @@ class DirectoryPublication {
   }
 
   // No exchange on this file system: for an instant nothing has the name, and both states are whole under temporary
-  // names that no cleanup knows.
+  // names.
   Status replace_by_renames() {
-    temporary_.let_go();
+    for (Temporary* each : {&temporary_, &old_})
+      if (auto lent = each->lend(unit_.target); !lent) return lent;
     if (auto moved = shared_.rename_new(unit_.target, old_.path()); !moved) {
       temporary_.take_back();
       return moved;

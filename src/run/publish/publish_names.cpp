@@ -119,6 +119,13 @@ void Temporary::let_go() {
   note_gone();
 }
 
+Status Temporary::lend(const std::string& target) {
+  if (context_.settings.replacing)
+    if (auto noted = context_.settings.replacing(path_, target, made_ ? inode_ : 0); !noted) return noted;
+  let_go();
+  return {};
+}
+
 void Temporary::take_back() {
   made_ = true;
   // When the journal takes nothing, the destructor still removes it; only a crash in between leaves the name.

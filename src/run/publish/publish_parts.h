@@ -27,8 +27,11 @@ class Temporary {
   void withdraw();
   // The name was made and this is it: only what has this inode is ever removed.
   void own(const struct stat& made);
-  // The file under the name may be the user's from here on: it is not removed, also not by a later run.
+  // It has another name now.
   void let_go();
+  // It is about to change places with `target`: the file under the name may be the user's from here on. It is removed by
+  // nobody who has not looked at it.
+  Status lend(const std::string& target);
   // It is ours after all.
   void take_back();
 

@@ -1,5 +1,6 @@
 // What a run that was killed leaves, when it is resumed.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <tuple>
@@ -105,6 +106,36 @@ TEST_P(ResumeTest, FromAJournalThatEndsAfterAnyRecord) {
     EXPECT_TRUE(!on_case("doomed") || content(case_ + "/doomed") == "an input");
     EXPECT_EQ(temporaries(), std::set<std::string>());
     EXPECT_TRUE(!(all || clean()) || !on_case("doomed")) << "the deletion is known";
+    TearDown();
+    SetUp();
+  }
+}
+
+// The run was killed just after two versions of a file had changed places on the case.
+TEST_F(DrainTest, AVersionThatHadChangedPlacesGoesUnlessItIsSomebodysOwn) {
+  const std::string temporary = ".fb-0123456789abcdef";
+  for (const bool edited : {false, true}) {
+    open();
+    write(tree() + "/log", "first");
+    ASSERT_TRUE(drive([&] { return on_case("log"); }));
+    drain_.reset();
+    write(tree() + "/log", "second");
+    if (edited) write(case_ + "/log", "somebody's");
+    std::filesystem::rename(case_ + "/log", case_ + "/" + temporary);
+    write(case_ + "/log", "second");
+    struct stat made {};
+    ASSERT_EQ(::stat((case_ + "/log").c_str(), &made), 0);
+    {
+      auto journal = Journal::open(home_ + "/journal", false, UINT64_MAX);
+      ASSERT_TRUE(journal);
+      ASSERT_TRUE(journal->append(placing_record("log", identity_of(made))));
+      ASSERT_TRUE(journal->append(replacing_record(temporary, "log", made.st_ino)));
+    }
+    resume();
+    const DrainReport report = finish(false);
+    EXPECT_EQ(report.trouble, edited ? std::optional(Code::conflict) : std::nullopt);
+    EXPECT_EQ(on_case(temporary), edited);
+    EXPECT_EQ(content(case_ + "/log"), "second");
     TearDown();
     SetUp();
   }

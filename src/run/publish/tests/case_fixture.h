@@ -134,6 +134,11 @@ class BookedCaseTest : public CaseTest {
         booked_.insert(path);
       else
         booked_.erase(path);
+      if (exists) lent_.erase(path);
+      return {};
+    };
+    made.replacing = [this](const std::string& path, const std::string& target, std::uint64_t) -> Status {
+      lent_[path] = target;
       return {};
     };
     return made;
@@ -142,6 +147,7 @@ class BookedCaseTest : public CaseTest {
   mode_t mode(const std::string& path) { return files_->status(path).value()->st_mode & 07777; }
 
   std::set<std::string> booked_;
+  std::map<std::string, std::string> lent_;  // what may change places with which target
 };
 
 }  // namespace forebay::drain
