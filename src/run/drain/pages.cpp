@@ -12,6 +12,9 @@
 namespace forebay::drain {
 namespace {
 
+// A writing thread that is further behind than so many lines has stopped writing times.
+constexpr std::uint64_t most_lines_behind = contract::most_restart_points;
+
 // nullopt: it is being written, or another has its place.
 std::optional<core::Line> line_at(const contract::RankPage& page, std::uint64_t sequence) {
   const contract::TimeLine& from = page.line(sequence);
@@ -79,7 +82,9 @@ void Pages::note_ended(int rank) {
 core::Page Pages::page_of(int rank) const {
   const contract::RankPage* page = of(rank);
   if (page == nullptr) return {};
-  return {.begun = page->begun, .states = page->states, .place = page->place, .ended = page->ended != 0};
+  const std::uint64_t begun = page->begun, place = page->place;
+  const bool still_writes = begun < place + most_lines_behind;
+  return {.begun = begun, .states = page->states, .place = still_writes ? place : 0, .ended = page->ended != 0};
 }
 
 std::optional<core::Line> Pages::line(int rank, std::uint64_t sequence) const {

@@ -102,6 +102,16 @@ TEST_F(RestartPointsTest, WhatIsOpenOrCutOrTornIsNoState) {
   finish();
 }
 
+TEST_F(RestartPointsTest, AWritingThreadThatHasStoppedHoldsNothingBack) {
+  open();
+  for (const int rank : {0, 1}) page_of(rank).place = 1;
+  for (const std::string time : {"1", "2", "3", "4"}) write_time(time);
+  EXPECT_EQ(newest(), std::nullopt) << "it may still write into the first";
+  write_time("5");
+  EXPECT_EQ(newest(), "4");
+  finish();
+}
+
 TEST_F(RestartPointsTest, ATimeThatIsBegunAgainIsAnother) {
   open();
   write_time("1");
