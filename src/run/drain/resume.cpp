@@ -117,8 +117,7 @@ Status remove_replaced(Run& run) {
     const auto status = run.shared->status(temporary);
     if (!status) return forward(status);
     if (!*status) continue;
-    const auto ours =
-        (*status)->st_ino == of.inode ? Result<bool>(true) : is_older_version(run, temporary, of.target);
+    const auto ours = (*status)->st_ino == of.inode ? Result<bool>(true) : is_older_version(run, temporary, of.target);
     if (!ours) return forward(ours);
     if (!*ours)
       run.note(Code::conflict, fmt::format("changed on the case just before the run was killed: {}; that version is "

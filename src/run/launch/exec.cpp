@@ -27,6 +27,7 @@
 #include "run/launch/resume.h"
 #include "run/launch/signals.h"
 #include "run/launch/worker.h"
+#include "run/node/loader.h"
 #include "run/node/node.h"
 
 namespace forebay::launch {
@@ -68,22 +69,48 @@ std::string argument_into_tree(const std::string& argument, const std::string& d
   return led == path ? argument : led;
 }
 
-// Without a namespace the kernel is told where a program of the case lies in the tree. A script keeps the path that it
-// is to see as its own.
-std::string program_in_tree(const std::string& program, const std::string& directory, const Welcome& welcome) {
-  std::string path = program;
+// As execvp finds it.
+std::string path_of_program(const std::string& program) {
   const char* search = std::getenv("PATH");
   if (program.find('/') == std::string::npos)
     for (const std::string_view each : split(search == nullptr ? "" : search, ':'))
-      if (std::string found = join(each, program); ::access(found.c_str(), X_OK) == 0) {
-        path = std::move(found);
-        break;
-      }
+      if (std::string found = join(each, program); ::access(found.c_str(), X_OK) == 0) return found;
+  return program;
+}
+
+// A relative path that leads out of the case leads elsewhere from the tree.
+std::string program_out_of_case(const std::string& program, const std::string& directory, const Welcome& welcome) {
+  if (welcome.enter_namespace || program.starts_with('/') || program.find('/') == std::string::npos) return program;
+  std::error_code none;
+  const std::string path = std::filesystem::canonical(join(directory, program), none).string();
+  return path.empty() || into_tree(path, welcome) != path ? program : path;
+}
+
+// Without a namespace the kernel is told where a program of the case lies in the tree. A script keeps the path that it
+// is to see as its own.
+std::string program_in_tree(const std::string& program, const std::string& directory, const Welcome& welcome) {
+  const std::string path = path_of_program(program);
   const std::string local = argument_into_tree(path, directory, welcome);
   if (local == path) return program;
   const auto file = open_file(local, O_RDONLY);
   char head[2] = {};
   return file && ::read(file->get(), head, sizeof head) == 2 && std::string_view(head, 2) != "#!" ? local : program;
+}
+
+// A program of musl ends at once where LD_PRELOAD names a library of glibc. In a namespace it works without.
+Status preload(const std::string& library, const std::string& program, bool in_namespace, bool tells) {
+  if (node::is_of_musl(node::loader_of(path_of_program(program)).value_or(""))) {
+    if (!in_namespace)
+      return error(Code::bad_input, "linked to musl, so it cannot load the redirection library:", program,
+                   "run it with --via path, or with --via namespace where that works");
+    if (tells)
+      say(stderr, "forebay exec: {} is linked to musl: it runs without the redirection library\n", printable(program));
+    return {};
+  }
+  const char* before = std::getenv("LD_PRELOAD");
+  const std::string all = before == nullptr || *before == '\0' ? library : library + ":" + before;
+  ::setenv("LD_PRELOAD", all.c_str(), 1);
+  return {};
 }
 
 // The node's first has its name a moment before the agent listens.
@@ -131,19 +158,17 @@ Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
   // Open MPI keeps the shared file pointer of ranks on several nodes in a file beside the one that they open. It would
   // lie in the pool of one node, and those of the others would wait for it for ever. Who has set this stays with it.
   if (hello.on_node > 0 && hello.on_node < hello.size) ::setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
-  if (!welcome->preload.empty()) {
-    const char* before = std::getenv("LD_PRELOAD");
-    const std::string preload =
-        before == nullptr || *before == '\0' ? welcome->preload : welcome->preload + ":" + before;
-    ::setenv("LD_PRELOAD", preload.c_str(), 1);
-  }
+  const std::string name = program_out_of_case(program.front(), directory, *welcome);
+  if (!welcome->preload.empty())
+    if (auto loaded = preload(welcome->preload, name, welcome->enter_namespace, hello.rank <= 0); !loaded)
+      return loaded.error();
   std::vector<char*> arguments;
   for (std::string& argument : program) {
     if (welcome->rewrite_arguments) argument = argument_into_tree(argument, start, *welcome);
     arguments.push_back(argument.data());
   }
   arguments.push_back(nullptr);
-  ::execvp(program_in_tree(program.front(), start, *welcome).c_str(), arguments.data());
+  ::execvp(program_in_tree(name, start, *welcome).c_str(), arguments.data());
   return errno_error("cannot run", program.front(), errno == ENOENT ? "check the name and PATH" : "").value();
 }
 

@@ -29,8 +29,8 @@ class Temporary {
   void own(const struct stat& made);
   // It has another name now.
   void let_go();
-  // It is about to change places with `target`: the file under the name may be the user's from here on. It is removed by
-  // nobody who has not looked at it.
+  // It is about to change places with `target`: the file under the name may be the user's from here on. It is removed
+  // by nobody who has not looked at it.
   Status lend(const std::string& target);
   // It is ours after all.
   void take_back();

@@ -1,9 +1,11 @@
 """Proves that programs which are not of the machine's usual kind are served: linked statically, under fakeroot, under
-valgrind. Each copies an input of the case, in place of the script that began it and below a script that goes on.
+valgrind. Each copies an input of the case, in place of the script that began it and below a script that goes on. One of
+musl is served where that can be, or refused with a line that says so.
 """
 
 import os
 import shutil
+import struct
 import subprocess
 
 import outputcase
@@ -56,6 +58,42 @@ class Foreign(OutputCase):
         if not shutil.which("valgrind"):
             self.skipTest("no valgrind")
         self.check(f"valgrind -q --tool=none {self.program()}", ("",))
+
+    def test_a_program_that_is_named_by_a_relative_path_out_of_the_case(self):
+        name = "../" + os.path.basename(self.program())
+
+        def serve(way):
+            case = self.case(way, input="from the case\n")
+            line = [*self.line(way, "")[:-3], name, "input", "output"]
+            self.assertEqual(self.finish(self.start(line, case)), 0, self.output)
+            self.assertEqual(self.read(case, "output"), "from the case\n")
+
+        self.in_each_way(serve)
+
+    def test_a_program_of_musl_is_told_of_in_one_line(self):
+        """No more of it than names its loader, which this machine need not have: so the kernel says ENOENT."""
+        header = struct.pack(
+            "<4sBBBB8xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0
+        )
+        loader = b"/lib/ld-musl-of-nobody.so.1\0"
+        part = struct.pack("<IIQQQQQQ", 3, 4, 120, 0, 0, len(loader), len(loader), 1)
+        program = os.path.join(self.directory, "of-musl")
+        with open(program, "wb") as file:
+            file.write(header + part + loader)
+        os.chmod(program, 0o755)
+        script = os.path.join(self.directory, "script")
+        with open(script, "w") as file:
+            file.write(f"#!{program}\n")
+        os.chmod(script, 0o755)
+
+        def check(way):
+            for number, name in enumerate((program, script)):
+                case = self.case(f"{way}-{number}", input="from the case\n")
+                status = self.finish(self.start([*self.line(way, "")[:-3], name], case))
+                self.assertEqual(status, 2 if way == "redirect" else 127, self.output)
+                self.assertEqual("linked to musl" in self.output, way != "path", self.output)
+
+        self.in_each_way(check)
 
 
 if __name__ == "__main__":
