@@ -21,18 +21,18 @@ std::optional<core::Line> line_at(const contract::RankPage& page, std::uint64_t 
   if (from.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
   std::array<char, contract::most_time_name + 1> name{};
   for (std::size_t i = 0; i < contract::TimeLine::name_words; ++i) {
-    const std::uint64_t word = from.name[i].load(std::memory_order_relaxed);
+    const std::uint64_t word = from.name[i].load(std::memory_order_acquire);
     std::memcpy(name.data() + i * sizeof word, &word, sizeof word);
   }
   core::Line line;
   line.id = {std::string(name.data()), sequence};
-  line.begun_at = static_cast<core::Ticks>(from.begun_at.load(std::memory_order_relaxed));
-  line.state = from.state.load(std::memory_order_relaxed);
-  const std::uint64_t mesh = from.mesh.load(std::memory_order_relaxed);
+  line.begun_at = static_cast<core::Ticks>(from.begun_at.load(std::memory_order_acquire));
+  line.state = from.state.load(std::memory_order_acquire);
+  const std::uint64_t mesh = from.mesh.load(std::memory_order_acquire);
   const std::uint64_t flags = from.flags.load(std::memory_order_acquire);
   line.cut = (flags & contract::line_is_cut) != 0;
   line.begun_before = (flags & contract::line_was_begun_before) != 0;
-  if (from.sequence.load(std::memory_order_acquire) != sequence || line.id.time.empty()) return std::nullopt;
+  if (from.sequence.load(std::memory_order_relaxed) != sequence || line.id.time.empty()) return std::nullopt;
   if (mesh != 0) line.mesh = core::LineId{{}, mesh};
   return line;
 }

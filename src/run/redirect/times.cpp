@@ -53,19 +53,20 @@ uint64_t now() {
   return static_cast<uint64_t>(date.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(date.tv_nsec);
 }
 
-// Its number comes last: who reads a line that is being written sees none.
+// Its number comes last: who reads a line that is being written sees none. Ranks that share the case in one piece share a
+// page, so each takes a number of its own.
 TimeLine& begin_line(RankPage& page, const TimeName& name) {
   const bool before = find_line(page, name) != nullptr;
-  const uint64_t sequence = page.begun.load(std::memory_order_relaxed) + 1;
+  const uint64_t sequence = page.begun.fetch_add(1, std::memory_order_acq_rel) + 1;
   TimeLine& line = page.line(sequence);
-  line.sequence.store(0, std::memory_order_release);
+  line.sequence.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   for (size_t i = 0; i < TimeLine::name_words; ++i) line.name[i].store(name.words[i], std::memory_order_relaxed);
   line.begun_at.store(now(), std::memory_order_relaxed);
   line.state.store(0, std::memory_order_relaxed);
   line.mesh.store(page.mesh.load(std::memory_order_relaxed), std::memory_order_relaxed);
   line.flags.store(before ? contract::line_was_begun_before : 0, std::memory_order_relaxed);
   line.sequence.store(sequence, std::memory_order_release);
-  page.begun.store(sequence, std::memory_order_release);
   return line;
 }
 
