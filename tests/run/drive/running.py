@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,7 @@ def may_mount():
 
 def entries_of(case):
     """Path -> bytes, None for a directory; of a link its text behind "link to". What is forebay's own at the case's root is
-    left out."""
+    left out, and so is what NFS calls a file that was removed while somebody had it open."""
     found = {}
     for directory, directories, files in os.walk(case):
         if directory == case:
@@ -34,6 +35,8 @@ def entries_of(case):
             found[os.path.relpath(os.path.join(directory, name), case)] = None
         for name in files:
             path = os.path.join(directory, name)
+            if re.fullmatch(r"\.nfs[0-9a-f]{24}", name):
+                continue
             try:
                 if os.path.islink(path):
                     found[os.path.relpath(path, case)] = b"link to " + os.fsencode(os.readlink(path))
