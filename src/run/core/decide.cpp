@@ -65,8 +65,9 @@ Names own_on_all_ranks(const Parts& parts) {
   return names;
 }
 
-// What a time must have: the names of the start time that the run has itself written; before it wrote any, all. Without
-// a start time what the two richest states share.
+// The names that a state must have. With a start time they are those of its names that the run has itself written, or
+// all of its names while the run has written none. Without a start time they are the names that the two richest states
+// share, or those of the only one.
 Names required_names(const std::map<StateId, Parts>& common, Names written, const Settings& settings) {
   if (settings.start) {
     const Names here = names_written(common);
@@ -89,8 +90,9 @@ bool holds_older(const Time& time, const Names& judged) {
       time.names, [&](const std::string& name) { return !time.own.contains(name) && judged.contains(name); });
 }
 
-// What is to be carried next, newest last. Of several nodes each carries the first restartable state of each window, so
-// that the windows of a node with a larger one begin with what those with smaller ones carry, too.
+// The states to carry next, newest last. A node that is alone carries the newest restartable state, once per interval.
+// Several nodes carry the first restartable state of each window. Windows double in size, so the first state of a
+// larger window is also the first one of a smaller window, and nodes with either carry it.
 std::vector<StateId> wanted_states(const std::vector<StateId>& good, const Ledger& ledger, bool several, Ticks now,
                                    Ticks interval) {
   const StateId last = ledger.carried.empty() ? StateId{} : *ledger.carried.rbegin();
@@ -141,7 +143,8 @@ std::vector<LineId> lines_to_free(const std::vector<Time>& mine, const std::vect
       rest.push_back(&time);
     }
   }
-  // Of what is older than the newest restartable state the oldest goes first, of what is newer the poorest.
+  // Times older than the newest restartable state are freed first, the oldest of them first. Newer times follow, the
+  // one with the fewest names first.
   std::ranges::stable_sort(rest, {}, [&](const Time* time) {
     const bool later = time->line.sequence > newest;
     return std::tuple{later, later ? time->own.size() : 0, time->line.sequence};

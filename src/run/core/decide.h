@@ -1,4 +1,4 @@
-// What the agent of a node does after a look: which times it frees, takes, carries and calls safe.
+// The decisions of a node's agent after a look: which times it frees, takes, carries and calls safe.
 //
 // The rules are S1 to S7 of docs/design.md, "Facts at rest". `decide` is pure: no files, no clock, no threads, no
 // memory of its own. A look (`Seen`), what the agent remembers (`Ledger`), what the other nodes reported (`Reports`)
@@ -39,7 +39,7 @@ struct StateId {
   auto operator<=>(const StateId&) const = default;
 };
 
-// What the library wrote down of one line.
+// The library's record of one line.
 struct Line {
   LineId id;
   Ticks begun_at = 0;
@@ -50,7 +50,7 @@ struct Line {
   bool operator==(const Line&) const = default;
 };
 
-// What the library wrote down of one rank.
+// The library's record of one rank.
 struct Page {
   std::uint64_t begun = 0;   // sequence of the newest line
   std::uint64_t states = 0;  // how many states it has made
@@ -86,7 +86,7 @@ struct Seen {
   std::set<StateId> held;  // states whose files the agent has under names of its own
 };
 
-// What the node's agent remembers.
+// The memory of the node's agent from look to look.
 struct Ledger {
   int node = 0;
   std::uint64_t window = 1;  // several nodes: of how many states one is carried
@@ -97,7 +97,7 @@ struct Ledger {
   bool drained = false;  // all that the node had is on the case
 };
 
-// What another node told last. Reports may be late, lost, or come in any order.
+// The last report of another node. Reports may be late, lost, or come in any order.
 struct Report {
   std::set<StateId> carried;
   bool drained = false;
@@ -132,7 +132,7 @@ struct Action {
   bool operator==(const Action&) const = default;
 };
 
-// What a look says of one time of one rank.
+// One time of one rank, as a look has found it.
 struct Time {
   LineId line;
   std::optional<StateId> id;  // none: the time holds no state
@@ -159,8 +159,8 @@ std::vector<StateId> restartable_states(const Times& times, const Names& written
 
 // How many of the newest states a node keeps: other nodes may be so far behind.
 std::size_t states_kept(const std::map<Rank, RankLook>& ranks, int nodes);
-// What a run that ended badly has on the case, newest first: so many of the newest states, and what the program has
-// purged of older ones that have names that no newer state has.
+// The states that the case has after a run that ended badly, newest first. These are so many of the newest ones, and
+// each older one that the program has purged and that has names which no newer state has.
 std::vector<StateId> last_states(const Times& times, const std::vector<StateId>& good, std::size_t newest);
 
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings);

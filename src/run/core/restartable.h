@@ -33,7 +33,7 @@
 
 namespace forebay::core {
 
-// Of one time: the names on each rank, relative to the time's directory. Rank -1 is the undecomposed case.
+// The names of one time on each rank, relative to the time's directory. Rank -1 is the undecomposed case.
 using NamesOfRanks = std::map<int, Names>;
 
 // "U.gz" -> "U".
@@ -46,7 +46,7 @@ struct Spread {
 };
 Spread spread_of(const NamesOfRanks& names);
 
-// What a run has written in its whole times so far.
+// The names that a run has written in its whole times so far.
 class Written {
  public:
   // A time that every rank has written to its end; again when it has got a file since.
@@ -65,10 +65,11 @@ class Written {
   std::vector<Time> richest_;  // the two with the most names, the richest first; of equals the later one first
 };
 
-// What a time must have to be restartable: `on_every_rank` on each rank, `on_some_rank` on one at least.
+// The names that a time must have to be restartable: `on_every_rank` on each rank, `on_some_rank` on at least one.
 struct Required {
   static Required of(const std::optional<Spread>& start, const Written& written);
-  // Of a time that has to be as whole as it began: what any rank has, but for clouds, all must have.
+  // The names for a time that must stay as whole as it began: every rank must have each name that any rank has. Names
+  // of clouds must be on some rank only.
   static Required all_of(const Spread& time);
 
   bool is_known() const { return !on_every_rank.empty() || !on_some_rank.empty(); }
