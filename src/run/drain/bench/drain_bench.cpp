@@ -58,7 +58,7 @@ std::vector<std::string> make_sources(const std::string& pool, const Workload& w
   return sources;
 }
 
-// What a careful person's program would do.
+// The baseline: one file, written as a careful person's own program would.
 void write_plainly(const std::string& source, const std::string& directory, int number) {
   thread_local const PageBuffer buffer(std::size_t{1} << 20);
   const auto from = need(open_file(source, O_RDONLY));
@@ -132,7 +132,7 @@ nlohmann::json measure(const Workload& workload, const std::string& where, int r
     return seconds;
   };
   for (int round = 0; round < rounds; ++round) {
-    // Who goes first alternates too.
+    // The order of the two alternates from round to round.
     const bool mover_first = round % 2 == 1;
     const double first = run(mover_first), second = run(!mover_first);
     mover.push_back(mover_first ? first : second);

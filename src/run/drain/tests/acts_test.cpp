@@ -1,4 +1,4 @@
-// What a program does to names that the case already has, carried by a whole Drain.
+// Changes that a program makes to names that the case already has, carried by a whole Drain.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ class ActsTest : public WholeCaseTest {
     std::filesystem::permissions(case_ + "/data", std::filesystem::perms(0755));
   }
 
-  // Until something is on its way to the case.
+  // Drives the Drain until something is on its way to the case.
   void carry_until_active() {
     ASSERT_TRUE(drive([this] { return drain_->progress().active > 0; })) << "nothing was on its way";
   }

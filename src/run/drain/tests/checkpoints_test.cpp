@@ -1,4 +1,4 @@
-// What the case holds while a program replaces the files of its checkpoint, and when it is killed meanwhile.
+// The content of the case while a program replaces the files of its checkpoint, and when it is killed meanwhile.
 #include <gtest/gtest.h>
 
 #include "run/drain/tests/whole_case.h"
@@ -193,7 +193,7 @@ TEST_F(CheckpointsTest, AfterAGoodEndTheCaseHasWhatTheProgramLeft) {
                                             "checkpoint/sub/extra"}));
 }
 
-// As Code_Saturne does with its mesh.
+// Code_Saturne links its mesh in this way.
 TEST_F(CheckpointsTest, AnInputThatTheProgramLinksThereIsALinkToTheInputOnTheCase) {
   write(case_ + "/mesh_input", "an input");
   start();
@@ -232,7 +232,7 @@ TEST_F(CheckpointsTest, WhatGaveUpItsRoomInThePoolIsPartOfTheNextVersion) {
   EXPECT_EQ(on_case(), "21");
 }
 
-// Whatever the journal of a killed agent still has: after resuming the case holds one version, never a mixture.
+// After resuming, the case holds one version and never a mixture, whatever the journal of a killed agent still has.
 TEST_F(CheckpointsTest, ResumingWithAnyLeadingPartOfTheJournalLeavesAWholeVersion) {
   settings_.settle = 10ms;
   for (std::size_t kept = 1;; ++kept) {

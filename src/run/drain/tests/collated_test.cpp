@@ -364,7 +364,7 @@ TEST_F(CollatedTest, ATimeThatWasOpenWhileThePoolWasFullIsNoGroup) {
   drain_->pool_is_full(false);
   drain_->pool_is_full(true);
   write_time("2", 1);
-  // By the clock of this test.
+  // The date by the clock of this test.
   const auto date = std::chrono::duration_cast<std::chrono::nanoseconds>(clock_.date().time_since_epoch()).count();
   const timespec now{date / 1'000'000'000, date % 1'000'000'000};
   for (const auto& file : std::filesystem::recursive_directory_iterator(local(1) + "/2"))

@@ -103,7 +103,7 @@ TEST_F(DrainTest, WhatTheProgramReadsOfWhatItWroteIsCountedAndTheDrainReadsUnnot
   EXPECT_EQ(finish().read_back, (Amount{2, 4 + field("1", "values of 0").size()})) << "setup is an input";
 }
 
-// What is never shared is a part of what was written locally, and nothing that did cross.
+// A file counts as never shared only if it was counted as written, and never if it did cross.
 TEST_F(DrainTest, OfWhatWasNotCountedAsWrittenNothingIsCountedAsNeverShared) {
   settings_.live = false;
   open();
@@ -212,7 +212,7 @@ TEST_F(DrainTest, ATimeOfAccessThatIsLaterThanAGivenTimeIsNoReading) {
   EXPECT_EQ(finish().read_back, Amount{});
 }
 
-// What is let go is not forgotten to have been seen.
+// A time that the Drain lets go is still known to have been seen.
 TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
   settings_.hold_times = settings_.redirected = true;
   open();
@@ -358,7 +358,7 @@ TEST_F(DrainTest, ATimeThatWasSafeAndThenPurgedStaysAfterACrash) {
   write_time("2");
   ASSERT_TRUE(drive([&] { return on_case("processor0/1/p") && on_case("processor1/1/p"); }));
   purge("1");
-  // What is complete by now may be 1 or 2; both ranks have it on the case.
+  // The newest complete time may be 1 or 2 by now; both ranks have it on the case.
   const DrainReport report = finish(false);
   ASSERT_TRUE(report.newest_complete);
   EXPECT_TRUE(on_case("processor0/" + *report.newest_complete + "/p"));

@@ -1,4 +1,4 @@
-// What programs could not write, as the redirection library notes it: played here by hand.
+// Failed writes of programs, as the redirection library notes them: played here by hand.
 #include "run/drain/failed_writes.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class FailedWritesTest : public DrainTest {
     std::strncpy(errors.slot[number].path, path.c_str(), sizeof errors.slot[number].path - 1);
     errors.slot[number].written = 1;
   }
-  // As the library tells it.
+  // Marks a time as cut, as the library does.
   void cut(int rank, const std::string& time) {
     page_of(rank).line(lines_.at({rank, time})).flags |= contract::line_is_cut;
   }

@@ -1,5 +1,5 @@
-// Proves: of a dead run whose pools are not all there what lies in the others comes home, what is missing is named, and
-// nothing goes from the case; a pool that is only not mounted is not called emptied.
+// Proves: when a dead run lacks some of its pools, the files in the others come home. Messages name what is missing,
+// and nothing goes from the case. A pool that is only not mounted is not called emptied.
 #include <gtest/gtest.h>
 
 #include <filesystem>

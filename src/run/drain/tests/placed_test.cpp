@@ -34,7 +34,7 @@ class PlacedTest : public DrivenTest {
     ASSERT_TRUE(drain_->add_root({tree_, "", pool_ + "/s0"}, {}));
   }
 
-  // As redirect makes it.
+  // Places a file as the redirection library does.
   void place(const std::string& path, const std::string& name, const std::string& text) {
     write(placed_ + "/" + name, text);
     std::filesystem::create_directories(std::filesystem::path(tree_ + "/" + path).parent_path());

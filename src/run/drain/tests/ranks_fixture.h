@@ -162,15 +162,15 @@ class DrainTest : public DrivenTest {
     for (const int rank : {0, 1}) purge(time, rank);
     rounds();
   }
-  // More events than the kernel's queue holds. Of two files by turns: those that are like the last one are merged with
-  // it.
+  // Makes more events than the kernel's queue holds. The writes are to two files by turns: the kernel merges an event
+  // with a last one that is like it.
   void lose_events() {
     std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
     int most = 0;
     ASSERT_TRUE(limit >> most);
     for (int i = 0; i < most; ++i) write(local(0) + "/flood" + std::to_string(i % 2), "");
   }
-  // Of the first time one file is seen.
+  // Loses events so that one file of the first time is seen.
   void write_half_and_lose_events() {
     for (const int rank : {0, 1}) write(local(rank) + "/1/p", "pressure");
     round();
@@ -182,7 +182,7 @@ class DrainTest : public DrivenTest {
     for (int i = 0; i < count; ++i) write(local(rank) + "/post/" + std::to_string(i), std::string(8192, 'x'));
     ASSERT_TRUE(drive([&] { return drain_->report().shared.files == wanted; }));
   }
-  // How many of them are links by now.
+  // The number of these files that are links by now.
   int evicted_results(int rank, int count) const {
     int links = 0;
     for (int i = 0; i < count; ++i)
@@ -200,7 +200,7 @@ class DrainTest : public DrivenTest {
     const auto safe = drain_->safe_times();
     return std::ranges::find(safe, time) != safe.end();
   }
-  // Of any rank or group.
+  // The times that any rank or group has on the case.
   std::set<std::string> times_on_case() const {
     std::set<std::string> times;
     for (const std::string& name : names())

@@ -233,7 +233,7 @@ TEST_F(RestartPointsTest, WhileOneStateIsOnItsWayNoOtherIsTaken) {
   drain_.reset();
 }
 
-// As where no descriptor is left.
+// The limit leaves the process no descriptor.
 TEST_F(RestartPointsTest, WhatCannotBeListedIsNotFreed) {
   open();
   for (const std::string time : {"1", "2", "3", "4"}) write_time(time);

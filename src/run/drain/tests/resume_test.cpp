@@ -1,4 +1,4 @@
-// What a run that was killed leaves, when it is resumed.
+// Resumes a run that was killed, from what it left.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

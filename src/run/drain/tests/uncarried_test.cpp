@@ -1,5 +1,6 @@
-// Proves: what the program closed is known by name until the case has it or the program removes it, in a file that does
-// not grow with what came and went; of a dead run the names that something else removed are told, and no others.
+// Proves: a file that the program closed is known by name until the case has it or the program removes it. The list of
+// these names does not grow with those that came and went. The names that something else removed from a dead run are
+// told, and no others.
 #include "run/drain/uncarried.h"
 
 #include <fcntl.h>
@@ -64,7 +65,7 @@ TEST_F(UncarriedTest, WhatCameAndWentTakesNoRoom) {
 class MissingFilesTest : public UncarriedTest {
  protected:
   static constexpr std::int64_t seconds = 1'000'000'000;
-  // As ns since 1970.
+  // The moment of the kill, in ns since 1970.
   static constexpr std::int64_t killed = 1'700'000'000 * seconds;
 
   void touch(const std::string& path, std::int64_t when) const {

@@ -24,7 +24,7 @@ class WatchTest : public testing::Test {
   static bool has(const std::vector<Event>& events, Event::Kind kind, const std::string& path) {
     return std::ranges::any_of(events, [&](const Event& event) { return event.kind == kind && event.path == path; });
   }
-  // What read() tells, and what is in the directories of which it tells.
+  // The events that read() tells, and those that descend() adds for new directories.
   static std::vector<Event> read(Watcher& watcher, Watcher::Follow follow = Watcher::Follow::watch) {
     std::vector<Event> events = watcher.read(0).value();
     for (std::size_t i = 0, count = events.size(); i < count; ++i)
