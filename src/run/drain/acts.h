@@ -1,4 +1,4 @@
-// What a program does to names that the case already has. Private to the room.
+// Changes that a program makes to names that the case already has. Private to the room.
 #pragma once
 
 #include <map>
@@ -18,7 +18,8 @@ struct Acts {
   std::map<std::string, std::set<std::string>> borrowed = {};  // input -> names that stand for its content
   std::set<std::string> ways = {};  // names that must be removed before others can be carried
 
-  // What the case has of it.
+  // Notes that the program removed `path` with all that is below it. The amount is that of the files which had been
+  // carried.
   Amount removed_by_program(const std::string& path);
   void note_removal_in_flight(const std::string& path);
   void catch_up_removal(const std::string& path);

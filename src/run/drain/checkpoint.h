@@ -20,12 +20,12 @@
 
 namespace forebay::drain {
 
-// The files and links in a directory, by their paths in it. One that the case has, and that a link stands for, has the
-// mark with which it was carried, or none.
+// The files and links in a directory, by their paths in it. A file that the case has too, also one that a link stands
+// for, has the mark with which it was carried, or an empty mark.
 using Marks = std::map<std::string, LocalMark>;
 std::uint64_t checksum_of(const Marks& marks);
 
-// Where a version is kept.
+// The directory in which a version is kept.
 std::string version_directory(const std::string& aside, int version);
 
 class Checkpoint {
@@ -38,11 +38,13 @@ class Checkpoint {
       : path_(std::move(path)), aside_(std::move(aside)), whole_(before.whole), home_(before.home), last_home_(now) {}
   const std::string& path() const { return path_; }
 
-  // Once every `interval`.
+  // True once every `interval`.
   bool is_to_be_looked_at(Time now, Clock::duration interval);
-  // What a look found in the directory `local`; nullopt: a file was open for writing, or not all could be looked at.
+  // Takes in what a look found in the directory `local`. `found` is nullopt where a file was open for writing, or not
+  // all could be looked at.
   void looked(std::optional<Marks> found, const std::string& local);
-  // What is `there` and no version holds may be cut (a full pool), also when it is written to again.
+  // The pool is full, so each file of `there` that no version holds may be cut. The file stays suspect when the program
+  // writes to it again.
   void distrust(const Marks& there, const std::string& local);
   // Whether somebody should see now if the program is at work; told once for each look.
   bool takes_doubt();
@@ -60,7 +62,7 @@ class Checkpoint {
   // The same where the case does not have it yet.
   std::optional<int> to_carry() const { return whole_ == home_ ? std::nullopt : whole_; }
   const Marks& marks() const { return marks_; }
-  // As a dead run kept them.
+  // Takes over the marks of the version that a dead run kept.
   void set_marks(Marks marks) { marks_ = std::move(marks); }
   std::string directory(int version) const { return version_directory(aside_, version); }
 
@@ -69,7 +71,7 @@ class Checkpoint {
   void landed(bool home, Time now);
   // The program wrote to a file of the version that is to be carried: there is none but that of the case.
   void spoiled();
-  // When a version last reached the case.
+  // The moment at which a version last reached the case.
   Time last_home() const { return last_home_; }
 
  private:

@@ -1,5 +1,5 @@
-// Control files: what somebody puts on the case, changes or removes there while the program works reaches the program.
-// What the case holds is told by looks of another thread (run/control/control.h). Private to the room.
+// Control files: the program gets to see files that somebody puts on the case, changes or removes there while it works.
+// Another thread looks at the case and tells what it holds (run/control/control.h). Private to the room.
 #pragma once
 
 #include <map>
@@ -19,7 +19,8 @@ struct ControlFiles {
   Observation& seen;
   Work& work;
 
-  // On the node of rank 0; on others as often as files grow on the case. The program sees a change within 2 s.
+  // The time between two looks on the node of rank 0. Other nodes look as often as growing files are refreshed, where
+  // that is rarer. The program sees a change within 2 s.
   static constexpr std::chrono::milliseconds pace{1500};
   // A look that began earlier says nothing: what the run did meanwhile is not remembered for so long.
   static constexpr std::chrono::seconds oldest_look{30};
@@ -41,7 +42,8 @@ struct ControlFiles {
   // Last, so that the thread ends before anything that it uses.
   std::unique_ptr<control::Lookout> lookout = {};
 
-  // To be called now and then while the program works. True: act(), when all events have been read.
+  // Takes in what the thread has found and made ready. The agent calls it now and then while the program works. True:
+  // act() is due when all events have been read.
   bool take_news();
   void act();
   void finish();

@@ -2,9 +2,9 @@
 // are as they were. A store through a mapping moves no time on a tmpfs, and programs set times back (cp -p, tar,
 // rsync), so these files are compared by content when the program has ended. Private to the room.
 //
-// In doubt is whatever was open for writing since it was carried: the kernel tells of it when the last descriptor or
-// mapping goes. Of a file with several names it may have told under another one. Where nobody watched, every file is in
-// doubt.
+// A file is in doubt if it was open for writing since it was carried: the kernel tells of it when the last descriptor
+// or mapping goes. The kernel may have told of a file with several names under another one of them. Where nobody
+// watched, every file is in doubt.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct Doubts {
   End& end;
 
   bool nobody_watched = false;
-  // Files that were closed after writing, by name (placed ones that have none yet by their own path), and how many
-  // closings had been told of by then. What was carried later is in no doubt any more.
+  // Files that were closed after writing, by name, and how many closings had been told of by then. A placed file that
+  // has no name yet goes by its own path. A file that was carried later is in doubt no more.
   std::map<std::string, std::uint64_t, std::less<>> closed = {};
   std::uint64_t closings = 0;
   std::set<std::string> settled = {};  // names that were compared, or carried, after the program's end
@@ -49,11 +49,12 @@ struct Doubts {
   bool is_in_doubt(const std::string& path, const std::string& local, const struct stat& status,
                    const Known& known) const;
   bool is_in_doubt(const CollatedTime& group) const;
-  // What is known and as it was carried, and what no event that waits tells of, may be taken out of the pool.
+  // True if the pool may lose a file that is as it was carried: no event, read or unread, tells of a later write. After
+  // lost events, the contents are compared.
   bool may_give_way(const std::string& path, const std::string& content, const Known& known) const;
   bool may_give_way(const CollatedTime& group) const;
   void carried(const std::string& path, const Job& job);
-  // Who outlived the program may have written to anything, unwatched.
+  // Doubts all files again: a process that outlived the program may have written to any of them, unwatched.
   void begin_anew();
 
   // Compares in the background what is in doubt. Where it differs it counts as not carried from then on.

@@ -10,7 +10,7 @@
 //   - under a final name on the case there is only whole, verified content;
 //   - a file of the case is replaced or removed only if it still is the one that was staged or drained;
 //   - absence never deletes: a removal needs a journalled act of the program, and intact sentinels at the end;
-//   - what is not carried is reported; report().status is then not ok.
+//   - the report names output that is not carried, and report().trouble is then set.
 // Must not know: how processes are started, how trees become visible to them.
 #pragma once
 
@@ -132,7 +132,7 @@ struct Standing {
   std::optional<std::string> newest_begun;  // the time that was begun last
   OnlyLocalAmount only_local;
   Growing growing;
-  // Of ranks that a script started by itself: their newest time that is restartable and on the case for all of them.
+  // The newest time that is restartable and on the case for all ranks that a script started by itself.
   std::optional<std::string> safe_of_script;
   std::uint64_t ranks_of_script = 0;
 };
@@ -145,11 +145,12 @@ struct DrainReport {
   Carried shared;
   Amount undrained;
   Amount never_shared;  // deleted, or replaced by rename, before they were drained
-  // What the program wrote and read later, so that nobody had to fetch it from the case: what is still there at the
-  // end, each file once. By the time of access: nothing where the pool is mounted noatime.
+  // Files that the program wrote and read later, so that nobody had to fetch them from the case. Each file that is
+  // still there at the end counts once. The times of access tell, so nothing is counted where the pool is mounted
+  // noatime.
   Amount read_back;
   bool local_is_more = false;  // the program wrote at least so much
-  // Of single ranks, that the program removed before anybody looked into them: their files are counted nowhere.
+  // Times of single ranks that the program removed before anybody looked into them. Their files are counted nowhere.
   std::uint64_t unseen_times = 0;
   Standing standing;
   // Only times that a run may restart from (run/core/restartable.h).
@@ -160,15 +161,15 @@ struct DrainReport {
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
 
-// What a Drain has done so far, and whether it has work now.
+// The work that a Drain has done so far, and whether it has work now.
 struct Activity {
   double seconds = 0;  // since the Drain was made
   std::uint64_t local_bytes = 0, shared_bytes = 0;
   bool busy = false;  // something is being carried, or waits for that
 };
 
-// The gravest of two troubles: lost, then undrained, conflict, pool_full, failed. What is only local must never be
-// hidden behind another trouble: pools are removed then.
+// The graver of two troubles: lost, then undrained, conflict, pool_full, failed. Data that is only local must never be
+// hidden behind another trouble, since pools are removed then.
 std::optional<Code> graver(std::optional<Code> a, std::optional<Code> b);
 
 // True while a pool holds something that is nowhere else, or evidence of a loss: it must not be removed.
@@ -195,7 +196,7 @@ class Drain {
                                                  const std::vector<int>& ranks, Clock& clock);
   ~Drain();
 
-  // Begins to watch an image; `staged` is what was put there. To be called before any program runs in it.
+  // Begins to watch an image; `staged` lists what was put there. The call comes before any program runs in the image.
   Status add_root(const Root& root, const std::vector<tree::Entry>& staged);
   // A directory of an image that is watched already, with all that is in it: `put` gives it its name there, which must
   // not be told as an act of the program.
@@ -239,7 +240,7 @@ class Drain {
   void room_is_scarce(bool now);
   // As Timeline's, of each kind of directories: to be called after on_events().
   std::vector<Timeline::Begun> take_begun(bool all);
-  // What was done until now.
+  // The work that was done until now.
   Activity activity() const;
   // The most bytes that the program wrote from one time's beginning to the next.
   std::uint64_t largest_step() const;
@@ -250,15 +251,16 @@ class Drain {
   // The newest time that all other nodes have told to be on the case for their ranks. The node of the first rank brings
   // times when the others have, so that whoever looks for them there finds whole ones.
   void on_case_elsewhere(const std::string& time);
-  // What the other nodes of the run have told last, of so many nodes: what all have carried is safe.
+  // Takes in the last reports of the run's other nodes; `nodes` counts all nodes. A state that all of them have carried
+  // is safe.
   void hear(core::Reports reports, int nodes);
   // States that are on the case for all ranks of this node.
   const std::set<core::StateId>& carried() const;
   // The newest restartable ones that this node still has, oldest first.
   std::vector<std::string> complete_times() const;
-  // Whoever asks is told from now on what report() and safe_times() said last. What is superseded now is not called
-  // safe any more in the next report, and leaves the case when the one after it is told: nothing goes that somebody may
-  // just have read of. So not to be called too often.
+  // The caller has published what report() and safe_times() said last. A time that is superseded now is not called safe
+  // in the next report. It leaves the case when the report after that one is published: nothing goes that somebody may
+  // just have read of. Frequent calls would shorten this delay.
   void told();
   // The newest of those that are on the case for all ranks of this node, oldest first.
   std::vector<std::string> safe_times() const;
@@ -270,11 +272,11 @@ class Drain {
   void rank_ended(int rank, bool cleanly);
   // The program has ended: submit all that is left. `cleanly`: with status 0; of a resumed run its journal may tell.
   Status begin_finish(bool cleanly);
-  // Drives the end; true when nothing is left to do (or patience is over). To be called on outcomes and ticks.
+  // Drives the end; true when nothing is left to do (or patience is over). The caller repeats it on outcomes and ticks.
   bool finished();
-  // Who may still write, though the program has ended: to be set before begin_finish(), and again and again while
-  // waits_for_writers(). Nothing that is open for writing gets its name on the case. When all else is carried, the end
-  // waits for these processes, for `patience` at most.
+  // Tells which processes may still write, though the program has ended. The caller does so before begin_finish(), and
+  // again and again while waits_for_writers(). No file that is open for writing gets its name on the case. When all
+  // else is carried, the end waits for these processes, for `patience` at most.
   void set_writers(Writers writers);
   bool waits_for_writers() const;
   // Files and times on the case that wait for a file to be closed.
@@ -294,7 +296,7 @@ class Drain {
   std::string case_path() const;
   // Why something could not be carried that is tried again; empty: there is no such thing.
   std::string failure() const;
-  // Those of the program's files that are `wanted` (by their path) and that the case holds as they lie here.
+  // The program's files that are `wanted` (by their path) and that the case holds as they lie here.
   std::vector<tree::WarmFile> carried_files(const std::function<bool(const std::string& path)>& wanted) const;
 
  private:
@@ -306,16 +308,17 @@ class Drain {
 
 // True when nothing has `path` open for writing (a read lease can be had; mappings count as open).
 bool is_sealed(const std::string& path);
-// True when something is known to have it open for writing. What cannot be opened is not: reading it will tell.
+// True when a process is known to have `path` open for writing. False where the file cannot be opened: reading it will
+// tell.
 bool is_open_for_writing(const std::string& path);
 
 // Where what a rank purges goes, in its run directory of its pool (look.h).
 std::string kept_directory(int rank, const std::string& pool_directory);
 
-// What the ranks of a node write down of their times (pages.h), in the run's directory in the home pool.
+// The file in which the ranks of a node write down their times (pages.h), in the run's directory in the home pool.
 inline constexpr const char* pages_name = "pages";
 
-// What its programs could not write (failed_writes.h), likewise.
+// The list of writes that failed in the node's programs (failed_writes.h), likewise.
 inline constexpr const char* failed_writes_name = "failed-writes";
 
 // The names of files that the case does not have (uncarried.h), likewise.
@@ -327,12 +330,12 @@ void tell_alive(const std::string& home);
 // run knows no file at or below it.
 bool drop_uncarried(const std::string& home, const std::vector<Root>& roots, const std::vector<std::string>& placed,
                     const std::string& path);
-// Of a dead run: files of the program that something else than the program removed from the pools.
+// Files of a dead run's program that something else than the program removed from the pools.
 std::set<std::string> missing_files(const std::string& home, const std::vector<Root>& roots,
                                     const std::vector<std::string>& placed);
 
-// By the way `path`: the names beside the case that its program sees as links. What it removes of them is told at the
-// end.
+// Notes the names beside the case that the program sees as links by the way `path`. The end tells which of them the
+// program removed.
 Status note_beside(const std::string& home, const std::vector<std::string>& names);
 
 // The sentinel of a run in a pool directory.

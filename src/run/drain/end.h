@@ -39,7 +39,7 @@ struct End {
   std::uint64_t undrained_files = 0, undrained_bytes = 0;
   std::size_t undrained_unreadable = 0;
   std::map<std::string, std::set<std::string>> missing = {};  // pools that are not there, with names that lay in them
-  // Of a dead run: files of pools that are there, removed by something else than the program.
+  // Files that something else than the program removed from a dead run's pools, where these are still there.
   std::set<std::string> missing_files = {};
 
   OutputWalk whole_walk() const;

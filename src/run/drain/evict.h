@@ -12,8 +12,9 @@
 
 namespace forebay::drain {
 
-// A file that a link took the place of. Whoever found it by its name before then and opens it to write waits for the
-// lease, and so is seen: the file gets its name back. Its memory goes when nobody can be about to open it any more.
+// A file whose place a link has taken. A process that found its name before then and opens it to write waits for the
+// lease, and so is seen: the file gets its name back. The memory goes when nobody can be about to open the file any
+// more.
 struct Replaced {
   std::string path;     // on the case
   std::string aside;    // bears what had the name: the file, or the link to a placed one
@@ -50,7 +51,8 @@ struct Eviction {
   void list_candidates(std::uint64_t wanted, const std::string& pool);
   std::string aside_of(const std::string& path) const;
   bool replace(const std::string& path, const std::string& content);
-  // Of files that were replaced long enough ago: gives up the memory, or gives the name back to those being opened.
+  // Gives up the memory of files that were replaced long enough ago, or gives the name back to those that somebody
+  // opens.
   void let_go();
   void give_back(const Replaced& file);
   void give_back_left();

@@ -15,13 +15,13 @@ namespace forebay::drain {
 
 class FailedWrites {
  public:
-  // Before any program starts. `pools`: directories that files of the tree lie in.
+  // Makes the list before any program starts. `pools`: directories that files of the tree lie in.
   static Result<FailedWrites> make(const std::string& path, const std::vector<std::string>& pools);
-  // What a dead run left; nullopt where there is none, or one of another version.
+  // The list that a dead run left; nullopt where there is none, or one of another version.
   static std::optional<FailedWrites> left_in(const std::string& path);
 
   std::uint64_t count() const;
-  // A program with the library has run. Of others nothing is noted.
+  // True once a program with the library has run. Failures of other programs are not noted.
   bool is_watched() const;
   struct Failure {
     int error;         // errno; 0: not known
@@ -36,14 +36,14 @@ class FailedWrites {
   MappedFile page_;
 };
 
-// What it says where a pool was nearly full and no program told of failures.
+// The message where a pool was nearly full and no program told of failures.
 inline constexpr const char* writes_not_seen_text =
     "a pool was nearly full, and whether the program's writes failed could not be seen: the redirection library was "
     "not loaded (--via path, a static program); see what the program itself said, or give the run a larger pool "
     "(--pool, pool.budget)";
 
-// What a run says of a pool that ran full, or of a device that failed: so many calls (0: only the pool's free space
-// told of it), and the first one, where it is known.
+// The message of a pool that ran full, or of a device that failed. `count`: calls that failed (0: only the pool's free
+// space told of it). `first`: the first of these, where it is known.
 std::string pool_full_message(std::uint64_t count, const std::optional<FailedWrites::Failure>& first);
 
 }  // namespace forebay::drain

@@ -28,7 +28,8 @@ struct Groups {
 
   std::vector<std::pair<int, int>> made = {};  // of ranks: first and last
   std::set<std::string> not_collatable = {};   // times that the collated layout cannot hold
-  // Of groups that are to be made anew; or that a dead run made, or would have: the journal may not call them complete.
+  // Times of groups that are to be made anew, or that a dead run made, or would have made: the journal may not call
+  // them complete.
   std::set<std::string> times = {};
 
   std::vector<std::pair<int, int>> of_ranks() const;                        // that follow each other: first and last

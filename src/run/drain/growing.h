@@ -24,8 +24,8 @@ struct GrowingFile {
   bool is_unjournalled = false;  // the ledger knows more than the journal
 };
 
-// What is to be done with such a file now, as it is found with `size` bytes in `file`. `carried`: so many of its bytes
-// the case has; nullopt: none.
+// The next act for such a file, as it is found with `size` bytes in `file`. `carried`: so many of its bytes the case
+// has; nullopt: none.
 enum class Growth {
   wait,    // nothing, until the next look
   anew,    // it is another one: to be looked at again before it is carried
@@ -60,12 +60,13 @@ struct GrowingFiles {
   void forget(const std::string& path);  // and what is below it
   // To be called now and then: begins one when its time has come, and goes on with it.
   void refresh();
-  // What a job found out; and that it was tried once, with success or without.
+  // note_outcome() takes in what a job found out. job_was_tried() notes that it was tried once, with success or
+  // without.
   void note_outcome(const Job& job);
   void job_was_tried();
   // The case has more of a file now: for the ledger, and from time to time for the journal.
   void record(const std::string& path, const Record& drained);
-  // Those that the case has a beginning of.
+  // The growing files of which the case has a beginning.
   Growing report() const;
 
  private:
@@ -76,9 +77,9 @@ struct GrowingFiles {
   void journal(const std::string& path, GrowingFile& file);
 };
 
-// The rest of a file that grew on the case and is closed now, where the case still has its beginning, its mode and its
-// owner: all of it is compared. `group`: as local_group(). `most`: bytes of the file. nullopt: the file is to be
-// carried like any other, as a whole.
+// A unit with the bytes that the case lacks of a file that grew on the case and is closed now. The case must still have
+// its beginning, its mode and its owner: all of it is compared. `group`: as local_group(). `most`: bytes of the file.
+// nullopt: the file is to be carried like any other, as a whole.
 Result<std::optional<layouts::Unit>> remaining_part(SharedFiles& shared, const std::string& path,
                                                     const std::string& local, const Known& known,
                                                     std::optional<gid_t> group, std::uint64_t most, Prepared& prepared);

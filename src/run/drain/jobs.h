@@ -26,8 +26,8 @@ struct Tail {
   std::uint64_t until = 0, checksum = 0;
 };
 
-// What a unit was made of, filled by a mover thread in Mover::Make and read by the agent's thread when the outcome is
-// there (the queue of outcomes orders the two).
+// The sources of a unit, and what its job found. A mover thread fills them in Mover::Make, and the agent's thread reads
+// them when the outcome is there. The queue of outcomes orders the two threads.
 struct Prepared {
   std::map<std::string, LocalMark> marks;     // by path on the case
   std::map<std::string, std::string> links;   // path on the case -> target

@@ -21,7 +21,7 @@ namespace forebay::drain {
 // is carried under names that nobody else takes away.
 std::string kept_in(const std::string& pool_directory);
 std::string held_in(const std::string& pool_directory);
-// Of an entry of a kept directory that is being removed.
+// The prefix of an entry of a kept directory that is being removed.
 inline constexpr const char* freed_prefix = "free-";
 std::string name_of_line(const core::LineId& line);
 
@@ -60,8 +60,9 @@ class Look {
   const std::string& kept(int rank) const { return kept_.at(rank); }
   // The program of this rank has ended well: it has left its last line.
   void note_ended(int rank);
-  // Whether a pool is full at this date (in nanoseconds, like those of files). What is written then by ranks of which
-  // no library tells may be cut; of the others the page tells. To be called now and then.
+  // Tells whether a pool is full at this date (in nanoseconds, like those of files). The agent calls it now and then.
+  // Files that a rank without a library writes while a pool is full may be cut. The page tells of the other ranks'
+  // failed writes.
   void pool_is_full(bool now, std::int64_t date);
   // A pool was full. The library tells of which lines a write failed; where there is none nobody knows.
   void distrust_unwritten();
@@ -69,7 +70,8 @@ class Look {
   bool has_left(int rank, const std::string& time);
   // A file of it may be cut, as far as is known.
   bool is_cut(int rank, const std::string& time);
-  // Of this rank. Lines before `first` are passed over where they stand in the tree, but for meshes of later ones.
+  // The times of this rank. Lines before `first` are passed over where they stand in the tree, but for meshes of later
+  // ones.
   RankTimesFound at(int rank, std::uint64_t first);
   // A file of the start time, which tells how those of its name end.
   void learn(const std::string& time, const openfoam::Endings& endings) { habits_.add(time, endings); }
@@ -109,7 +111,7 @@ class Look {
   std::optional<Pages>& pages_;
   std::map<int, std::string> kept_ = {};
   std::map<int, Unwritten> unwritten_ = {};
-  // Of times that no library tells of: the numbers of their lines, which all ranks have alike.
+  // The numbers of the lines of times that no library tells of. All ranks have the same numbers.
   std::map<std::string, std::vector<std::uint64_t>> numbers_ = {};
   std::uint64_t last_number_ = 0;
   std::map<int, std::map<core::LineId, core::Line>> lines_ = {};  // that had files when they were looked at last

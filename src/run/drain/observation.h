@@ -48,7 +48,7 @@ struct Observation {
   // events.cpp
   Result<std::vector<Event>> read_events();
   void handle(const Event& event);
-  // Of a time that is carried as a whole.
+  // Handles an event in a time that is carried as a whole.
   void handle_time(const Event& event, const openfoam::TimePath& time);
   bool is_carried_whole(const openfoam::TimePath& time) const;
   void follow_rank_link(const std::string& name);

@@ -1,5 +1,5 @@
-// What the program has closed and the case does not have yet, as it was then: how much, and since when. For people.
-// Pure.
+// Files that the program has closed and the case does not have yet: how much, and since when. Sizes are those at the
+// closing. For people. Pure.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ struct FinalOrder {
   std::optional<std::string> next();
 };
 
-// By its kind. Only for where nothing else is known of the order.
+// Whether files with such a name name others, as a rule. The name counts only where nothing else is known of the order.
 bool names_others(const std::string& path);
 // Where a link of this name and text leads, as a path of the case; nullopt: out of it.
 std::optional<std::string> target_in_case(const std::string& path, const std::string& target,

@@ -27,7 +27,8 @@ struct OtherFiles {
     Clock::time_point since = {};  // its last change
     Clock::time_point first = {};  // its first one since it was carried
     FileId file = {};              // as it was then; where that is known
-    // Of its last change. Where it names nothing itself, of the first one while the case has nothing of this name.
+    // The turn of its last change. Where the file names no others, this is the turn of its first change while the case
+    // has nothing of this name.
     std::uint64_t turn = 0;
     bool is_absent = false;  // the case has nothing of this name
   };
@@ -36,7 +37,7 @@ struct OtherFiles {
   static constexpr int most_settles = 5;
   static constexpr std::uint64_t most_held = std::uint64_t{64} << 20;  // bytes of versions on their way
   std::map<std::string, Waits> pending = {};                           // closed files
-  // Of files with one name that wait, as they were counted: when their closing was told.
+  // The bytes of waiting files with one name, as they were counted when their closing was told.
   std::map<FileId, std::uint64_t> counted = {};
   bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
   std::optional<OutputWalk> catch_up = {};  // looks for them

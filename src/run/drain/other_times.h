@@ -25,7 +25,7 @@ struct OtherTimes {
   // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have
   // a name like that, too.
   std::optional<std::string> directory_of(const std::string& path, bool is_directory) const;
-  // To be called now and then while the program runs.
+  // Submits times that are quiet. The agent calls it now and then while the program runs.
   void submit_quiet(Clock::duration settle);
   // At the end, those of these directories that are not under way.
   void submit(const std::set<std::string>& directories);

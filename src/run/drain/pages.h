@@ -18,7 +18,7 @@ class Pages {
  public:
   // For so many ranks, of the whole run; made before any program begins.
   static Result<Pages> make(const std::string& path, int ranks);
-  // What a dead run left, of any content; nullopt where it is none of ours, of another contract, or too short.
+  // The pages that a dead run left, of any content; nullopt where they are not ours, of another contract, or too short.
   static std::optional<Pages> left_in(const std::string& path);
 
   // From now on ranks go to their directories by the case's path only.
@@ -30,7 +30,7 @@ class Pages {
   void note_ended(int rank);
 
   core::Page page_of(int rank) const;
-  // Nothing: it is being written, or another has its place by now. Of its mesh only the sequence is known.
+  // nullopt: the line is being written, or another has its place by now. The line's mesh is known by its sequence only.
   std::optional<core::Line> line(int rank, std::uint64_t sequence) const;
 
  private:

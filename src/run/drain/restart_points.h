@@ -1,7 +1,8 @@
 // Restart points: the states of the ranks of this node that a run may be started from again. Once a second, or when a
-// rank asks for it, there is a look at the times of all ranks; the core (run/core/decide.h) says what follows from it;
-// here that is done: what was purged is freed, a state is taken and carried, one that is home everywhere is safe.
-// Whoever needs a fact of a time looks it up in the last look. Private to the room. One thread at a time.
+// rank asks for it, the agent looks at the times of all ranks. The core (run/core/decide.h) says what follows from the
+// look, and here that is done: purged times are freed, a state is taken and carried, and a state that is home
+// everywhere is safe. A part of the Drain that needs a fact of a time looks it up in the last look. Private to the
+// room. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -88,18 +89,18 @@ struct RestartPoints {
   bool is_complete_but_open(const std::string& time) const;
   // Such times of which the program has purged nothing, oldest first.
   std::vector<std::string> complete_in_tree() const;
-  // All that were looked at, in the order in which they were begun.
+  // All times that were looked at, in the order in which they were begun.
   std::vector<std::string> times_begun() const;
   bool is_home(const std::string& time) const;
   // The library writes down its times, and keeps what it purges.
   bool is_told_of(int rank) const { return pages && pages->page_of(rank).begun != 0; }
-  // What is held of it.
+  // Whether the case has all held files of the time on this rank.
   bool is_home(int rank, const std::string& time) const;
   // The program has purged nothing of it.
   bool stands_in_tree(const std::string& time) const;
   // The states of core::last_states and the times that their meshes lie in, oldest first.
   std::vector<std::string> last_times() const;
-  // Whoever looks for times looks into the directory of the first rank. So its node brings a time when the others have.
+  // Readers look for times in the directory of the first rank. So its node brings a time when the other nodes have.
   bool waits_for_nodes(const std::string& time, Clock::time_point since) const;
   // Their files go to the case as they stand there, or one by one as the program closes them.
   bool carries_times_whole() const;

@@ -1,4 +1,4 @@
-// What all parts of a Drain know of its run: where it works, the ledger with its journal, and what people are told.
+// The run, as all parts of a Drain know it: where it works, the ledger with its journal, and what people are told.
 // Private to the room.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace forebay::drain {
 
-// What shares it (state.h).
+// The parts of a Drain that share the run (state.h).
 struct Observation;
 struct RestartPoints;
 struct Work;
@@ -35,8 +35,8 @@ struct Numbers {
   // At the end: what the program wrote that the local trees hold, and where not all could be looked at.
   std::optional<Amount> there;
   bool misses_some = false;
-  // What it wrote and removed, or replaced by a rename, as far as its size was known; and how many files or directories
-  // more it removed.
+  // Files that the program wrote and removed, or replaced by a rename, as far as their size was known. `gone_unknown`
+  // counts the other files and directories that it removed.
   Amount gone;
   std::uint64_t gone_unknown = 0;
   bool counts_twice = false;       // what lies in a directory that was renamed is seen to be written again
@@ -48,7 +48,8 @@ struct Numbers {
     local_bytes += bytes;
   }
   void count_shared(bool again) { ++(again ? shared.again : shared.files); }
-  // What was written, at least. While the program works it is what was seen to be closed, and what was carried.
+  // The least that the program wrote. While the program works, that is what was seen to be closed, and what was
+  // carried.
   Amount written() const {
     Amount all = there.value_or(Amount{shared.files, shared.bytes});
     if (there) all += gone;

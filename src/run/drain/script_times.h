@@ -30,7 +30,7 @@ class TimesOfScript {
 
   const Run& run_;
   core::Written written_ = {};
-  // Found to be on the case: the newest few, oldest first.
+  // Times that were found to be on the case: the newest few, oldest first.
   std::vector<core::WholeTime> at_home_ = {};
   std::uint64_t looked_at_ = 0;  // files that were carried by then
 };

@@ -1,5 +1,5 @@
-// The parts of a Drain. What was seen of the program is Observation's, units under way to the case are Work's.
-// RestartPoints tells what a run can be started from, and frees the rest. End brings all to its close. All of them know
+// The parts of a Drain. Observation has what was seen of the program, Work has the units under way to the case.
+// RestartPoints tells what a run can be started from, and frees the rest. End brings all to its close. Every part knows
 // the Run. Private to the room.
 #pragma once
 

@@ -1,4 +1,4 @@
-// When what happened to the times of a run. Pure bookkeeping. One thread at a time.
+// The moments at which the times of a run were begun, complete and safe. Pure bookkeeping. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Timeline {
   void begun(const std::string& time, double when);
   void complete(const std::string& time, double when);
   void safe(const std::string& time, double when);
-  // A file of it was written then, as the file tells. Counts until the time is taken.
+  // A file of the time was written then, as the file tells. The moment counts until the time is taken.
   void written(const std::string& time, double when);
 
   struct Begun {
@@ -38,7 +38,7 @@ class Timeline {
   // of yet, and those that were noticed with it. `all`: these too. To be called after a look.
   std::vector<Begun> take_begun(bool all);
 
-  // How many are safe.
+  // The number of times that have become safe.
   std::size_t safe_times() const { return safe_times_; }
   // The longest time between complete and safe; nullopt while no time was both.
   std::optional<double> longest_lag() const { return longest_lag_; }

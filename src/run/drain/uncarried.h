@@ -29,19 +29,19 @@ class Uncarried {
     Names missing;  // of these, what was found to be removed by something else than the program
   };
 
-  // What is noted there already counts on.
+  // Opens the file; names that are noted there already count on.
   void open(const std::string& path);
-  // Of a dead run: those that something else than the program removed are noted as missing, and returned.
+  // Notes the files of a dead run that something else than the program removed as missing, and returns them.
   std::set<std::string> find_missing(const std::vector<Root>& roots, const std::vector<std::string>& placed);
   void written(const std::string& path);
-  // The same of a file that was closed, `when` in seconds: for people.
+  // Counts a file that was closed, `when` in seconds: for people.
   void closed(const std::string& path, std::uint64_t bytes, double when) { only_local_.closed(path, bytes, when); }
   const OnlyLocal& only_local() const { return only_local_; }
   // Carried, or removed by the program, with all that is below it.
   void gone(const std::string& path);
   // Nothing is known any more.
   void clear();
-  // What was noted since reaches the file.
+  // Writes the names that were noted since to the file.
   void flush();
   // To be called at least every two seconds while this process works on the run. The file's time of modification is
   // when a process of the run was last known to be alive.
@@ -62,8 +62,8 @@ class Uncarried {
   std::uint64_t size_ = 0, compact_at_ = 0;
 };
 
-// Of these names, those that something else than the program removed. `last_sign`: when a process of the run was last
-// known to be alive (ns since 1970).
+// The files among these names that something else than the program removed. `last_sign`: when a process of the run was
+// last known to be alive (ns since 1970).
 std::set<std::string> missing_files(const Uncarried::Contents& names, const std::vector<Root>& roots,
                                     const std::vector<std::string>& placed, std::int64_t last_sign);
 

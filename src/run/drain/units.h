@@ -1,4 +1,4 @@
-// What lies in local directories, on its way to becoming units. Private to the room.
+// Local files and directories, on their way to becoming units. Private to the room.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mod
 // The directories of the case that a file needs, parents first; they are noted in `prepared`. False as above.
 Result<bool> make_parents(SharedFiles& files, const std::vector<std::pair<std::string, mode_t>>& parents,
                           Prepared& prepared);
-// What was held of a file or link, for a name that the unit may replace. Fills `prepared`.
+// The unit of a file or link whose version was held, for a name that the unit may replace. Fills `prepared`.
 layouts::Unit held_unit(const Version& version, const std::string& path, const std::optional<Identity>& replaces,
                         Prepared& prepared);
 // Fills `prepared`. Marks are taken before the content is read: a write in between makes them differ, and the file is

@@ -1,4 +1,4 @@
-// What this user may not read. Private to the room.
+// Files that this user may not read. Private to the room.
 #pragma once
 
 #include <map>

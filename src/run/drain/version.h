@@ -1,5 +1,5 @@
-// What may name other files (a link, or text) as it was when its turn was known: a later version could name what comes
-// after it. Private to the room.
+// Versions of links and texts, which may name other files, as they were when their turns were known. A later version
+// could name files that come after it. Private to the room.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Version {
   std::uint64_t bytes() const;
 };
 
-// By its first bytes. Other formats (of meshes, of fields) name nothing as a rule. One that is empty may be written
-// anew at this moment.
+// Whether the file is text, by its first bytes. Other formats (of meshes, of fields) name nothing as a rule. An empty
+// file counts as text: it may be written anew at this moment.
 bool is_text(const std::string& local);
 // nullopt: it names nothing, or is gone. Without content where it is being written.
 std::optional<Version> version_of(const std::string& local, const std::string& path);

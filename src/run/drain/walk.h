@@ -30,9 +30,9 @@ using InDoubt = std::function<bool(const std::string& path, const std::string& l
 
 // Finds every entry of `roots` that is neither as it was staged nor as it was drained, parents before children, some at
 // a time: a tree may hold a million of them. Collated times count as drained. A staged link under another name (the
-// program renamed an input) is an output whose content is the case's own file. What cannot be looked at (a directory
-// that this user may not read, a path that is too long) is passed over and told apart; all else is found. What it is
-// made with must outlive it.
+// program renamed an input) is an output whose content is the case's own file. Names that cannot be looked at (a
+// directory that this user may not read, a path that is too long) are passed over and told apart; all else is found.
+// The arguments of the walk must outlive it.
 class OutputWalk {
  public:
   // `placed`: DrainRequest::placed. Files in doubt are told as such.
@@ -40,7 +40,7 @@ class OutputWalk {
              const std::string& lower, const std::string& case_path, InDoubt in_doubt = {});
   // The next outputs, at most so many. Empty: all were told.
   std::vector<Output> next(std::size_t at_most);
-  // What could not be looked at since the last call, with the path on the case and the reason.
+  // A name that could not be looked at since the last call, with the path on the case and the reason.
   struct Missed {
     std::string path;
     Error reason;
@@ -52,7 +52,8 @@ class OutputWalk {
     std::string origin, path;
   };
   std::vector<Renamed> take_renamed() { return std::exchange(renamed_, {}); }
-  // Of what was walked so far. Written: what the program made or changed, carried, evicted or not.
+  // The amounts of what was walked so far. Written files are those that the program made or changed, carried, evicted
+  // or not.
   const Amount& read_back() const { return read_back_; }
   const Amount& written() const { return written_; }
 
@@ -89,7 +90,7 @@ class OutputWalk {
   Amount read_back_, written_;
 };
 
-// All of them at once, of a dead run: nobody watched what it did last, so contents are compared. An error where
+// All outputs of a dead run at once: nobody watched what it did last, so contents are compared. An error where
 // something could not be looked at.
 Result<std::vector<Output>> outputs(const std::vector<Root>& roots, const std::vector<std::string>& placed,
                                     const Ledger& ledger, const std::string& lower, const std::string& case_path);

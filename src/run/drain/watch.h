@@ -1,9 +1,10 @@
 // Watches local trees by inotify and tells what happened there in terms of case paths.
 //
-// Promises: after add_tree, every entry below is either told as `found` or by the event of its making; a directory made
-// later is watched before its content is listed, so nothing falls between (an entry may be told twice), but for those
-// that the caller wants only listed, and what lies in directories that this user may not read. Links are never
-// followed. What inotify cannot tell (a full queue, no watches left) is told as `overflow`. One thread at a time.
+// Promises: after add_tree, every entry that comes to be below is told, as `found` or by the event of its making. A
+// directory made later is watched before its content is listed, so nothing falls between (an entry may be told twice).
+// Two kinds of directories are not watched: those that the caller wants only listed, and those that this user may not
+// read. Links are never followed. An `overflow` tells that inotify cannot tell all (a full queue, no watches left). One
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,8 @@ class Watcher {
   Status add_directory(const std::string& local, const std::string& path);
   // Tells nothing of an image any more.
   void forget_tree(const std::string& local_root);
-  // What has happened since the last call; never blocks. `now` is noted for what comes from the kernel only now. What
-  // is in a directory that was made or moved here descend() tells.
+  // The events since the last call; never blocks. `now` is noted for events that come from the kernel only now. For the
+  // content of a directory that was made or moved here, the caller asks descend().
   Result<std::vector<Event>> read(double now);
   // Whether what happens in a directory from now on is to be told.
   enum class Follow { watch, list };
@@ -63,8 +64,8 @@ class Watcher {
   // long as that is not crowded. Cheaper than to ask how much it is, since it must be taken once.
   Status take_in(double now);
   bool has_taken_in() const { return taken_in_ > 0; }
-  // True when what was taken in, or may still wait in the kernel, tells that `path`, or something below it, was closed
-  // after writing; or, of any `change`, that it was made, or got this name.
+  // True when an event that was taken in, or may still wait in the kernel, tells that `path`, or something below it,
+  // was closed after writing. With `any`, it may also tell that the name was made, or given by a rename.
   enum class Change { closing, any };
   bool waits_for(std::string_view path, double now, Change change = Change::closing);
   // True when so much was taken in that it had better be read.

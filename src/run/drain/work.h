@@ -37,10 +37,10 @@ struct Drained {
   }
 };
 
-// Of many names a message has so many, and a count of the rest.
+// The most names that a message lists; it counts the others.
 inline constexpr std::size_t names_told = 10;
 
-// What the case lacks so far, and why.
+// Outputs that the case lacks so far, and why.
 struct NotCarried {
   std::map<std::string, std::string> failures = {};  // key of a job -> last error
   std::set<std::string> given_up = {};               // conflicts, by path or time directory
