@@ -1,5 +1,5 @@
-// What a program does to names that the case already has: removes them while they are carried, gives an input another
-// name, puts a directory where a file was.
+// Changes that a program makes to names that the case already has: it removes them while they are carried, gives an
+// input another name, or puts a directory where a file was.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// What a program leaves above its case: by the way `path` that is the directory above the tree.
+// Names that a program leaves above its case. By the way `path` they lie in the directory above the tree.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -98,7 +98,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
     entry.copied.ctime_ns = identity_of(*status).ctime_ns;
     run.record(staged_record(entry));
   }
-  // What the program had closed before is on the case.
+  // The version that the program had closed before is on the case.
   if (const auto before = pending.find(path); before != pending.end()) state.seen.others.drop(before);
   if (!after) return forward(after);
   return true;

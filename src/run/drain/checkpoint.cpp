@@ -53,7 +53,7 @@ void Checkpoint::distrust(const Marks& there, const std::string& local) {
     if (!is_held(each)) cut_.insert(birth_of(join(local, each.first)));
 }
 
-// By the newest version, or the case.
+// Whether the newest version holds the file, or the case has it.
 bool Checkpoint::is_held(const Marks::value_type& file) const {
   const auto held = marks_.find(file.first);
   return file.second == LocalMark{} || (held != marks_.end() && held->second == file.second);
@@ -100,7 +100,8 @@ void Checkpoint::spoiled() {
   release();
 }
 
-// Versions that nobody will ask for any more. One that cannot be removed costs room until the end of the run.
+// Removes versions that nobody will ask for any more. A version that cannot be removed costs room until the end of the
+// run.
 void Checkpoint::release() {
   std::erase_if(kept_, [&](int version) {
     return version != to_carry() && version != taken_ && remove_tree(directory(version)).has_value();

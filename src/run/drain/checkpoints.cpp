@@ -11,8 +11,8 @@
 namespace forebay::drain {
 namespace {
 
-// A file of the case that the program has not touched, or that gave up its room in the pool, as a part of the version
-// that takes the place of the directory it lies in: the same file, under its second name.
+// A file of the case as a part of the version that takes the place of its directory: the same file, under its second
+// name. The program has not touched this file, or the file gave up its room in the pool.
 Result<layouts::OutputFile> as_on_case(const std::string& case_path, const std::string& path, const std::string& file,
                                        const Known& known) {
   auto unit = layouts::verbatim_file(join(case_path, path), path, std::nullopt);
@@ -23,8 +23,7 @@ Result<layouts::OutputFile> as_on_case(const std::string& case_path, const std::
   return made;
 }
 
-// An input under another name (Code_Saturne links its mesh there): as a second name of the case's own file. What its
-// link says lies below `lower`.
+// An input under another name (Code_Saturne links its mesh there): as a second name of the case's own file.
 Result<layouts::OutputFile> as_input(const std::string& case_path, const std::string& origin, const std::string& path,
                                      const std::string& file, Prepared& prepared) {
   struct stat status {};
@@ -39,8 +38,8 @@ Result<layouts::OutputFile> as_input(const std::string& case_path, const std::st
   return made;
 }
 
-// What links stand for that lead to the case: files that the program has not touched, or that gave up their room, and
-// inputs under another name.
+// Puts files of the case in the place of links that lead to them. These are files that the program has not touched,
+// files that gave up their room, and inputs under another name. The text of such a link leads below `lower`.
 Status take_from_case(layouts::Unit& unit, const std::string& case_path, const std::string& lower,
                       const std::map<std::string, Known>& untouched, Prepared& prepared) {
   std::vector<layouts::OutputFile> files;
@@ -225,7 +224,8 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
       });
 }
 
-// What the program had removed before it was carried, no event will tell of.
+// Records what the version has replaced on the case. No event will tell of names that the program had removed before
+// the version was carried, so their removal is noted here.
 void Checkpoints::carried(const Job& job, const Published& published) {
   std::set<std::string> there;
   for (const PublishedFile& file : published.files) there.insert(file.path);
@@ -259,7 +259,8 @@ void Checkpoints::submit_last() {
   for (Checkpoint& each : all) carry(each);
 }
 
-// What the program was writing when it ended badly stays behind where there is a whole version, here or on the case.
+// A checkpoint that the program was writing when it ended badly stays behind where there is a whole version, here or on
+// the case.
 bool Checkpoints::stays_behind(const Checkpoint& checkpoint) const {
   if (work.not_carried.given_up.contains(checkpoint.path())) return true;
   if (end.ended_cleanly) return false;

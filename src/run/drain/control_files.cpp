@@ -21,7 +21,7 @@ using control::Act;
 using control::Here;
 using control::OnCase;
 
-// Of what lies ready to be shown.
+// The entry that lies ready to be shown, in the terms of a look at the case.
 OnCase on_case(const tree::Entry& entry) {
   const auto kind = entry.kind == tree::Kind::directory ? OnCase::Kind::directory
                     : entry.kind == tree::Kind::symlink ? OnCase::Kind::link
@@ -81,8 +81,8 @@ void ControlFiles::finish() {
   if (!aside.empty()) (void)remove_tree(aside);
 }
 
-// What the program was shown and has removed goes from the case, too, and not only when the program has ended: whoever
-// put it there waits for that. Content that has another name now is carried first.
+// Removes from the case what the program was shown and has removed. The removal does not wait for the end of the
+// program: whoever put the file there waits for it to go. Content that has another name now is carried first.
 void ControlFiles::remove_removed() {
   for (const std::string& path : std::exchange(seen.others.removed_controls, {})) {
     const auto known = run.ledger.find(path);
@@ -113,7 +113,7 @@ void ControlFiles::decide(const control::Look& found) {
       });
       return true;
     });
-  // What lies in a directory goes before it.
+  // The names in a directory go before the directory.
   for (auto path = absent.rbegin(); path != absent.rend(); ++path)
     all = consider(*path, std::nullopt, found.began, wishes) && all;
   for (const std::string& directory : found.too_large)

@@ -77,7 +77,7 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
   if (nobody_watched || run.ledger.lost_events() || known.deleted || closed.contains(path) || closed.contains(local))
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
-  // What is held (restart_points.h) has another name of ours, which changes the ctime.
+  // A held file (restart_points.h) has another name of ours, which changes its ctime.
   if (const auto time = time_of(path, false);
       time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
     return status.st_nlink > (work.points.held_of(time->time) != nullptr ? 2U : 1U);

@@ -155,7 +155,7 @@ void Drain::on_outcomes() {
   follow_case();
 }
 
-// What somebody changes on the case while the program works. What the program has done must be known first.
+// Shows the program what somebody changes on the case while it works. The program's own acts must be known first.
 void Drain::follow_case() {
   ControlFiles& controls = state_->controls;
   if (!controls.take_news()) return;
@@ -239,7 +239,7 @@ std::vector<std::string> Drain::safe_times() const {
 void Drain::pool_is_full(bool now) {
   state_->points.pool_is_full(now);
   if (!now) {
-    // What is still unread was written while the pool was full.
+    // The files of events that are still unread were written while the pool was full.
     if (state_->seen.room.pool_is_full) (void)on_events();
     state_->seen.room.pool_is_full = false;
     return;

@@ -1,4 +1,4 @@
-// What the watcher tells, turned into bookkeeping.
+// Turns the watcher's events into bookkeeping.
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -85,7 +85,7 @@ bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
 }
 
 // A purge is a rename where the library is loaded. A late file of a time that the case has is carried as a file of its
-// own. One that belongs to a group is found at the end (Groups::renew_changed): alone it would hide the group.
+// own. A late file of a time in a group is found at the end (Groups::renew_changed): alone it would hide the group.
 void Observation::handle_time(const Event& event, const openfoam::TimePath& time) {
   if (run.ledger.evicted_unknown(time_directory(time.rank, time.time))) return;
   if (event.gone()) {
@@ -113,7 +113,7 @@ void Observation::events_lost() {
   }
   run.uncarried.clear();
   run.uncarried.open(join(run.request.home, uncarried_name));
-  // Not two walks at once.
+  // Two walks must not run at once.
   if (others.catch_up) others.overlooked = true;
   others.catch_up.reset();
   constexpr std::size_t portion = 1000;

@@ -213,7 +213,7 @@ std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string
     in_pool = in_pool || is_below(directories.back().second, pool);
   }
   if (!in_pool) return 0;
-  // What was written since is nowhere else, or is being written.
+  // A file that was written since the group was carried is nowhere else, or is still being written.
   const auto now = work.groups.inspect(group, true);
   if (now && !now->as_carried) changed_groups.insert(target);
   if (!now || !now->as_carried || !now->directories || !work.doubts.may_give_way(group)) return 0;

@@ -24,8 +24,8 @@ WriteErrors& errors_in(const MappedFile& page) {
   return *reinterpret_cast<WriteErrors*>(page.bytes().data());
 }
 
-// File systems that take a write only when they have room for it, so that closing has nothing to tell. Others (NFS,
-// FUSE) may be told by their server.
+// False for file systems that take a write only when they have room for it, so that closing has nothing to tell. On
+// others (NFS, FUSE) the server may tell of a failure as late as that.
 bool closing_may_fail(const std::string& directory) {
   struct statfs status {};
   if (::statfs(directory.c_str(), &status) != 0) return true;

@@ -23,7 +23,7 @@ constexpr int most_passes = 5;
 constexpr std::uint64_t room_for_journal = std::uint64_t{4} << 20;
 // Outputs that are looked at in one go.
 constexpr std::size_t found_at_once = 1000;
-// Between two attempts to remove temporary names from the case.
+// The time between two attempts to remove temporary names from the case.
 constexpr std::chrono::seconds removal_interval{1};
 
 // Pipes, sockets and devices live only as long as the run.
@@ -42,7 +42,7 @@ Status Drain::begin_finish(bool cleanly) {
     if (auto read = on_events(); !read) return read;
     state.seen.watcher.reset();
   }
-  // What a program that ended badly has purged is looked at once more.
+  // The last look passes over no time: after a bad end, an older state may be needed that the program has purged.
   state.points.look(true);
   if (!state.end.ended_cleanly) {
     state.points.take_last();
@@ -117,7 +117,7 @@ bool Drain::finished() {
     state.end.phase = Phase::removing;
   }
   if (state.end.phase == Phase::removing) {
-    // What cannot be looked at is not absent.
+    // Nothing is removed while some name could not be looked at: it need not be absent.
     if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.outlasted &&
         state.end.missing.empty()) {
       state.work.groups.remove_replaced();
@@ -293,7 +293,8 @@ void End::submit_last_complete() {
   }
 }
 
-// What else was to be carried stays in the pool. The program's own last checkpoint is no time.
+// Everything but the newest restartable states stays in the pool. The program's own last checkpoint is no time, and is
+// carried as well.
 void End::carry_restartable() {
   const std::vector<std::string> newest = points.last_times();
   std::set<std::uint64_t> others;
@@ -357,7 +358,7 @@ void End::remove_deleted() {
   run.ledger.each("", [&](const std::string& path, const Known& known) {
     const auto local = status_of(local_of(run.roots, path));
     const bool is_replaced = local && !is_carried(local->st_mode);
-    // What is absent since events were lost was removed by the program or not: it is only told of.
+    // Once events were lost, nobody knows whether the program removed an absent file: it is only told of.
     if (!(known.deleted || run.ledger.lost_events() || is_replaced) || goes_with_parent(path) ||
         (local && !is_replaced))
       return true;
@@ -384,7 +385,7 @@ void End::remove_deleted() {
                          plural(deleted.size(), "name"), listed(deleted, names_told)));
     return;
   }
-  // What names others goes before them.
+  // Files and links that name others go before those that they name.
   std::vector<std::string> going(deleted.begin(), deleted.end());
   std::stable_partition(going.begin(), going.end(), [&](const std::string& path) { return names_others(path); });
   std::stable_partition(going.begin(), going.end(), [&](const std::string& path) {

@@ -194,10 +194,11 @@ void Groups::remove_replaced() {
   }
 }
 
-// The journal may end before it calls a time complete. But in the collated layout no time may lie on the case both as a
-// group and rank by rank, and the group may be there all the same (a full pool ends a journal). And what all ranks had
-// left behind by two times the dead run would have carried as a group, as soon as it had looked again; if it was purged
-// in part, the layout refuses it, or it is a group of what is left, like the ranks' own times would be.
+// Finds groups that the journal of a dead run may not call complete. A full pool ends a journal, but the case may have
+// such a group all the same. The collated layout must not have one time both as a group and rank by rank. A time that
+// all ranks had left behind by two output times would have been carried as a group at the dead run's next look. If the
+// program purged such a time in part, the layout refuses it, or the group has what is left, like the ranks' own times
+// would.
 Status Groups::find() {
   if (!run.request.settings.collated) return {};
   std::map<std::string, std::size_t> here;  // time -> how many ranks have it

@@ -77,12 +77,12 @@ Result<std::optional<layouts::Unit>> continuing(const std::string& path, const s
   return std::optional(std::move(*unit));
 }
 
-// What the case is to have of a file from now on; false where that is no more than it has.
+// Finds how much of a file the case is to have from now on; false where that is no more than it has.
 Result<bool> look_into(const std::string& path, const std::string& local, const GrowingFile& file, std::uint64_t from,
                        Prepared& prepared) {
   const auto status = status_of(local);
   if (!status || !S_ISREG(status->st_mode) || status->st_ino != file.file.second) return false;
-  // What it has more since it was looked at may name what the case lacks.
+  // Text that came after the look may name what the case lacks.
   const std::uint64_t size = std::min(file.size, static_cast<std::uint64_t>(status->st_size));
   const auto until = end_of_text(local, from, size);
   if (!until) return forward(until);
@@ -162,7 +162,7 @@ void GrowingFiles::forget(const std::string& path) {
   }
 }
 
-// What was told to the ledger alone: before another record rests on it.
+// Journals a growth that only the ledger was told of, before another record rests on it.
 void GrowingFiles::journal(const std::string& path, GrowingFile& file) {
   if (!std::exchange(file.is_unjournalled, false)) return;
   if (const auto known = run.ledger.find(path); known && known->on_case && known->drained)
@@ -197,7 +197,7 @@ void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
   const auto local = work.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
   if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;
-  // What may not be written on the case either is carried when it is closed.
+  // A file that may not be written on the case either is carried when it is closed.
   if ((status->st_mode & S_IWUSR) == 0) return;
   const auto known = run.ledger.find(path);
   const FileId id{status->st_dev, status->st_ino};

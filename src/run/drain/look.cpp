@@ -272,7 +272,7 @@ bool Look::has_left(int rank, const std::string& time) {
   return line && core::is_left(page_of(rank), line->id.sequence);
 }
 
-// Of this time. Lines that the page has come first.
+// The newest line of this time on the rank. Lines on the page come first.
 std::optional<core::Line> Look::newest_line(int rank, const std::string& time) {
   const std::uint64_t newest = pages_ ? pages_->page_of(rank).begun : 0;
   for (std::uint64_t at = newest; at > 0 && newest - at < contract::RankPage::most_lines; --at)

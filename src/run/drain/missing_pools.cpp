@@ -10,7 +10,7 @@
 namespace forebay::drain {
 namespace {
 
-// Of the file system on which `path` is, or would be.
+// The device of the file system on which `path` is, or would be.
 dev_t device_of(std::string path) {
   struct stat status {};
   while (::stat(path.c_str(), &status) != 0 && path.size() > 1) path = std::string(parent_of(path));
@@ -24,8 +24,8 @@ void End::note_missing(const std::string& path, const std::string& content) {
   missing[pool_of_placed(content)].insert(path);
 }
 
-// A pool that was wiped looks like a program that removed everything: its sentinel tells the two apart. What lies in
-// the others is carried all the same, and nothing is removed from the case.
+// A pool that was wiped looks like a program that removed everything: its sentinel tells the two apart. Files in the
+// other pools are carried all the same, and nothing is removed from the case.
 void End::note_missing_pools() {
   for (const Root& root : run.roots)
     if (!name_exists(join(root.pool, sentinel_name)) || !name_exists(root.local))

@@ -1,4 +1,4 @@
-// What was seen of the program, as a whole: one look, its counts, and what goes wrong for all times.
+// Observes the program as a whole: one look, its counts, and faults that concern all times.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void Observation::note_failed_writes() {
   pool_ran_full();
 }
 
-// By any of its ranks.
+// Notes that one of the ranks has begun this time.
 void Observation::begin_time(const std::string& time, double when) {
   timeline.begun(time, when);
 }

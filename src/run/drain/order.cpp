@@ -181,7 +181,7 @@ void FinalOrder::begin(const std::map<std::string, OtherFiles::Waits>& pending) 
 }
 
 // The turns that events told are exact. Otherwise the time at which the kernel noted the last change or rename tells.
-// Files of one tick of that clock go by their inodes, which most file systems count upwards. Those of kinds that name
+// Files of one tick of that clock go by their inodes, which most file systems count upwards. Files of kinds that name
 // others come last. Behind them come links, and links to links.
 void FinalOrder::add(const Output& output, int links) {
   const auto turn = turns.find(output.path);

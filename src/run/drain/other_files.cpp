@@ -18,7 +18,7 @@ void OtherFiles::handle(const Event& event) {
       if (removed) never_shared(event.path, waits->second.file);
       drop(waits);
     }
-    // What is below has another name now, or none; something else may take the directory's place.
+    // The files below have another name now, or none; something else may take the directory's place.
     if (event.directory)
       for (auto at = pending.lower_bound(event.path); at != pending.end() && at->first.starts_with(event.path);)
         is_below(at->first, event.path) ? drop(at++) : void(++at);
@@ -54,8 +54,8 @@ void OtherFiles::handle(const Event& event) {
   if (event.kind == Event::Kind::closed || (event.kind == Event::Kind::found && S_ISREG(status.st_mode)))
     count(event.path, file, bytes);
   if (event.kind != Event::Kind::created && S_ISREG(status.st_mode)) run.uncarried.closed(event.path, bytes, run.now());
-  // What it holds is not gone with one of its names. A new file may have the number of one that is gone; where a
-  // listing has found it, its making may be told afterwards.
+  // The content of a file with several names is not gone with one of them. A new file may have the inode number of one
+  // that is gone. Where a listing has found a file, the event of its making may come afterwards.
   const auto found = pending.find(event.path);
   const bool was_found = found != pending.end() && found->second.file == file;
   if ((event.kind == Event::Kind::created && !was_found) || status.st_nlink > 1) counted.erase(file);
@@ -65,7 +65,7 @@ void OtherFiles::handle(const Event& event) {
   wait_for_quiet(event.path, file);
 }
 
-// What was put there to be shown to the program (control_files.h), and nobody has touched since.
+// True if the entry was put there to be shown to the program (control_files.h), and nobody has touched it since.
 bool OtherFiles::is_as_staged(const Event& event, const struct stat& status, const std::string& target) const {
   if (event.kind == Event::Kind::closed || !run.ledger.was_brought(event.path)) return false;
   const auto known = run.ledger.find(event.path);
@@ -74,7 +74,7 @@ bool OtherFiles::is_as_staged(const Event& event, const struct stat& status, con
   return known->copy && *known->copy == tree::Copied{status.st_ino, identity_of(status).ctime_ns};
 }
 
-// Of a file that was counted before, only what it has more.
+// Counts a file; of one that was counted before, only the bytes that it has more.
 void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_t bytes) {
   const auto known = counted.find(file);
   const auto carried = known == counted.end() ? run.ledger.find(path) : std::nullopt;
@@ -88,7 +88,7 @@ void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_
   if (counted.size() < most_pending || counted.contains(file)) counted[file] = bytes;
 }
 
-// What had the name before is gone.
+// A rename gave the name to another file: the file that had it before is gone.
 void OtherFiles::replaced(const std::string& path, const FileId& by) {
   const std::uint64_t gone_before = run.numbers.gone.files;
   const auto known = run.ledger.find(path);

@@ -1,4 +1,4 @@
-// What the outcomes of the mover mean.
+// Takes in the outcomes of the mover.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -75,7 +75,7 @@ void Work::take(const Outcome& outcome) {
   if (!comes_again(done)) mover->leave(done.place);
 }
 
-// In the same turn.
+// Whether the file of the job comes again in the same turn.
 bool Work::comes_again(const Job& job) const {
   if (seen.others.is_turn_of(job.key, job.place.turn)) return true;
   return in_flight.contains(job.key) &&
@@ -87,7 +87,7 @@ void Work::note_made_directories(const Job& job) {
     const auto known = run.ledger.find(directory);
     if (known && known->directory && job.kind != Job::Kind::directory) continue;
     run.record(drained_directory_record(directory, mode, job.prepared->owner));
-    // Its own job may have come before the one that made its parent. That of a new time carries more than the
+    // Its own job may have come before the one that made its parent. The job of a new time carries more than the
     // directory.
     const auto time = time_of(directory, true);
     if (!time || !seen.serves(time->rank) || !run.is_new_time(time->rank, time->time))
@@ -112,7 +112,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
     else
       run.record(now);
   }
-  // What grows is carried once more when it is closed.
+  // A growing file is carried once more when it is closed.
   if (job.kind != Job::Kind::growth) doubts.carried(file.path, job);
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);

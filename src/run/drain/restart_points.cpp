@@ -664,7 +664,7 @@ void RestartPoints::find_home() {
     if (!home.contains(state) && are_home(common.at(state))) note_home(state, home_of(common.at(state)));
 }
 
-// While nothing is in doubt. What is left otherwise is the matter of the end.
+// The run removes superseded states only while nothing is in doubt. The end deals with those that stay.
 bool RestartPoints::may_remove() const {
   return end.phase == Phase::running && work.not_carried.failures.empty() && !run.ledger.lost_events() &&
          run.trouble != Code::conflict && run.trouble != Code::lost;

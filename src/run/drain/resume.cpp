@@ -60,14 +60,14 @@ void note_only_local(Run& run) {
     }
 }
 
-// Before anything changes in the trees.
+// Finds files that are missing from the pools, before anything changes in the trees.
 std::set<std::string> find_missing_files(Run& run) {
   run.uncarried.open(join(run.request.home, uncarried_name));
   note_only_local(run);
   return run.uncarried.find_missing(run.roots, run.request.placed);
 }
 
-// What the dead run had taken, and what it was about to free.
+// Removes the states that the dead run had taken, and the times that it was about to free.
 void remove_taken(const std::vector<Root>& roots) {
   for (const Root& root : roots) {
     (void)remove_tree(held_in(root.pool));
@@ -92,7 +92,7 @@ Status note_placed(Run& run) {
   return {};
 }
 
-// What the journal knows of `target` on the case, and of what is below it.
+// True if `path` holds nothing but what the journal knows of `target` on the case, and of the names below it.
 Result<bool> is_older_version(const Run& run, const std::string& path, const std::string& target) {
   const auto status = run.shared->status(path);
   if (!status) return forward(status);
@@ -193,7 +193,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     state->points.look(true);
     state->points.looks.distrust_unwritten();
   }
-  // What ranks have left the page of the times tells: there it is known of which a write failed.
+  // The page of the times tells which times the ranks have left, and in which of these a write failed.
   state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));
   state->seen.note_failed_writes();
   ask_pools(state->run, state->seen);

@@ -1,4 +1,4 @@
-// What all parts of a Drain know of its run.
+// The run, as all parts of a Drain know it.
 #include "run/drain/run.h"
 
 #include <dirent.h>

@@ -33,7 +33,7 @@ bool must_wait(const LocalFile& file, const struct stat& now, bool at_end) {
   return file.version && !file.grows() && !(mark_of(now) == file.version->mark);
 }
 
-// To be called by the mover. nullopt: nothing is to be carried, or not now.
+// Makes the unit of a file, in a thread of the mover. nullopt: nothing is to be carried, or not now.
 Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles& shared, bool at_end,
                                              Prepared& prepared) {
   // A link that took the place of a directory on the way: the file is gone from here, what is there is another.
@@ -92,8 +92,8 @@ void Work::submit(Job job, Mover::Make make) {
   progress.last_submitted = run.clock.now();
 }
 
-// Where the content of a file or link of the tree is. Only links that stand for staged or placed files are looked
-// through; every other link is carried as a link. Nowhere where there is nothing to carry.
+// The path of the content of a file or link of the tree. Only links that stand for staged or placed files are looked
+// through; every other link is carried as a link. nullopt: there is nothing to carry.
 std::optional<std::string> Work::source_of(const std::string& path) const {
   std::string local = local_of(run.roots, path);
   struct stat status {};
@@ -146,8 +146,8 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
     submit_file_from(*source, path, must_be_sealed, std::move(partners), turn, std::move(version));
 }
 
-// These are of a time that was purged when the case had some of it. What was evicted is there. Other names of a file
-// are ours.
+// Submits files of a time that was purged when the case had some of it. The case has evicted files already. Other names
+// of a file are ours.
 void Work::submit_held_files(int rank, const std::string& time) {
   const std::string directory = points.held_directory(rank, time), target = time_directory(rank, time);
   for (const auto& [name, file] : points.held_files(rank, time)) {
@@ -309,8 +309,8 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
          });
 }
 
-// A complete time of this node, in the layout asked for. Who looks for times looks into the first rank's directory, so
-// that comes last.
+// Submits a complete time of this node, in the layout asked for. Readers look for times in the first rank's directory,
+// so that comes last.
 void Work::submit_time(const std::string& time, bool from_keep) {
   // Before it is read: what happens to it from now on concerns the case.
   for (const int rank : seen.ranks) {
@@ -345,7 +345,7 @@ void Work::submit_time(const std::string& time, bool from_keep) {
   }
 }
 
-// What waits for the end of the run, or for the program to purge it, goes now: its room is needed.
+// Submits what waits for the end of the run, or for the program to purge it: its room is needed.
 void Work::submit_held() {
   if (points.carries_times_whole()) points.look(true);
   if (points.carries_times_whole())
@@ -355,7 +355,8 @@ void Work::submit_held() {
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
 }
 
-// What cannot be removed now, because somebody changed it or the file system fails, is the matter of the end.
+// Removes a name from the case, with all that is known below it. The end removes names that cannot go now, because
+// somebody changed them or the file system fails.
 void Work::submit_removal(const std::string& path) {
   if (in_flight.contains(path)) return;
   std::vector<std::pair<std::string, Known>> below;

@@ -35,8 +35,8 @@ void Timeline::written(const std::string& time, double when) {
     known->second->begun = std::min(known->second->begun, when);
 }
 
-// Those of one look are noticed at the same moment. Where files tell of some, the others were begun before the next of
-// them. Of the first ones it is not known since when: only the last one's moment is told.
+// Times of one look are noticed at the same moment. Where files tell of some, the others were begun before the next of
+// them. The look before the first times is not known, so only the last one's moment is told.
 std::vector<Timeline::Begun> Timeline::take_begun(bool all) {
   std::size_t end = entries_.size();
   while (!all && end > taken_ && entries_[end - 1].begun >= entries_.back().begun) --end;

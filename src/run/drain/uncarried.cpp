@@ -177,12 +177,12 @@ Uncarried::Contents Uncarried::read(const std::string& path) {
 }
 
 // The absence of a file tells nothing by itself: the program may have removed it after the last event that anybody
-// read. But a program removes nothing any more when it is dead. A directory of the pool whose time of modification is
-// later than the last sign of life of the run, and than all that was written in its trees, was changed by something
-// else: what is missing there, a tmp cleaner has removed (or somebody by hand). That a program outlives all of forebay
-// on its node is told by what it writes; of one that does, nothing is said. Whoever sees the program of a dead agent
-// alive leaves a sign (launch), and who resumes leaves one when it has looked, so that its own acts are not taken for
-// somebody else's. What it missed then is in the file.
+// read. But a program removes nothing any more when it is dead. Something else changed a directory of the pool if its
+// time of modification is later than the last sign of life of the run, and than all that was written in its trees. Then
+// a tmp cleaner (or somebody by hand) has removed the files that are missing there. A program that outlives all of
+// forebay on its node shows that by its writes, and then no file is called missing. A process that sees the program of
+// a dead agent alive leaves a sign (launch). A resume leaves a sign when it has looked, so that its own acts are not
+// taken for somebody else's. The names that it found missing are in the file.
 std::set<std::string> missing_files(const Uncarried::Contents& names, const std::vector<Root>& roots,
                                     const std::vector<std::string>& placed, std::int64_t last_sign) {
   const std::int64_t later = last_sign + grace.count();

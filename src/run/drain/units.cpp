@@ -63,7 +63,7 @@ Result<bool> make_where_missing(SharedFiles& files, const std::string& path, mod
   if (made.error().errno_value != EEXIST) return forward(made);
   const auto there = files.status(path);
   if (!there) return forward(there);
-  // What is put below a link of somebody else is refused, at once and with that reason.
+  // A unit below a link of somebody else is refused, at once and with that reason.
   return !*there || S_ISDIR((*there)->st_mode) || S_ISLNK((*there)->st_mode);
 }
 

@@ -1,4 +1,5 @@
-// What this user may not read, or cannot reach since its path is too long: all else is carried, and it is named.
+// Files that this user may not read, or cannot reach since their paths are too long: they are named, and all else is
+// carried.
 #include <fmt/format.h>
 
 #include "run/advice/commands.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_shown = 1000;
 
-// What a message says is to be dropped: of a path that is too long to be shown, the directory above.
+// The name that a message says to drop: where the path is too long to be shown, a directory above.
 std::string to_drop(const std::string& path) {
   if (path.size() <= most_shown) return path;
   const std::size_t slash = path.rfind('/', most_shown);

@@ -15,7 +15,7 @@
 namespace forebay::drain {
 namespace {
 
-// A mode that the program changed. That the pool lacks a bit which directories of the case hand down is no change.
+// True if the program changed the mode. A bit which directories of the case hand down and the pool lacks is no change.
 bool other_mode(const Known& known, mode_t mode) {
   return ((mode ^ known.mode) & 01777) != 0 || ((mode & ~known.mode) & (S_ISUID | S_ISGID)) != 0;
 }

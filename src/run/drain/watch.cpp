@@ -97,7 +97,7 @@ void Watcher::forget_below(const std::string& path) {
 
 void Watcher::translate(std::uint32_t mask, int descriptor, const char* name, std::vector<Event>& events) {
   if ((mask & IN_Q_OVERFLOW) != 0) {
-    // Directories may have been made unseen. Those that are watched already stay as they are.
+    // Directories may have been made unseen. Directories that are watched already stay as they are.
     for (const Directory& root : std::vector(roots_)) watch(root.local, root.path, Follow::watch, nullptr);
     events.push_back({Event::Kind::overflow, {}, false});
     return;

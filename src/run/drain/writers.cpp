@@ -7,13 +7,13 @@
 namespace forebay::drain {
 namespace {
 
-// Between two walks while somebody still writes.
+// The time between two walks while somebody still writes.
 constexpr std::chrono::milliseconds writers_interval{200};
 
 }  // namespace
 
 void Drain::set_writers(Writers writers) {
-  // What they wrote last is found by another walk.
+  // Another walk finds what they wrote last.
   if (writers != state_->end.writers.processes) state_->end.writers.walk_again();
   state_->end.writers.processes = std::move(writers);
   LateWriters& late = state_->end.writers;
@@ -52,8 +52,9 @@ void LateWriters::note_left() {
                        listed(left), advice::resume(run.case_now())));
 }
 
-// When nothing else is left to carry. Whoever has a file open for writing is waited for as long as patience allows.
-// Other processes of the run may open one again (a loop of `echo >> file`): they are waited for while they do so.
+// Whether the end waits for processes, once nothing else is left to carry. A process that has a file open for writing
+// is waited for as long as patience allows. Other processes of the run may open one again (a loop of `echo >> file`):
+// they are waited for while they do so.
 bool LateWriters::wait() {
   const auto now = run.clock.now();
   const bool open = !processes.writing.empty() || !work.not_carried.still_open.empty();
