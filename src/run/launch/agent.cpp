@@ -61,7 +61,8 @@ constexpr auto rest_after = 5s;
 constexpr auto rest_interval = 1250ms;
 // How long a node may be without any rank before its parent's end counts as the end of the run.
 constexpr auto empty_interval = 2s;
-// Who was refused is told so for so long, and has so long to say who it is.
+// A node that failed tells each rank so during `refusing`. A rank that connects must say who it is within
+// `hello_comes_within`.
 constexpr auto refusing = 10s, hello_comes_within = 1s;
 
 // The log lies in the pool, which may be full.
@@ -142,7 +143,7 @@ class Agent {
   std::unique_ptr<Pressure> pressure_;
   std::unique_ptr<Reporter> reporter_;
   NodeReport report_;
-  // What runs on this node: the parent and its ranks.
+  // The processes on this node: the parent and its ranks.
   struct Program {
     std::vector<Member> members = {};
     Descriptor parent = {};
@@ -162,7 +163,7 @@ class Agent {
     Clock::time_point events{}, tick{}, rest{};
     Clock::duration pause{};
   } next_;
-  // What is asked of this node, by the other ones and by the user.
+  // The user's request to this node.
   struct Asked {
     Steering steering = {};
   } asked_;
@@ -415,7 +416,7 @@ void Agent::vouch_for_checkpoints() {
     ++writers;
     if (is_working_itself(member.pid)) ++working;
   }
-  // What ranks write together counts only while all of them live.
+  // A checkpoint that ranks write together counts only while all of them live.
   if (writers > 0 && working == writers && static_cast<int>(writers) >= ranks_that_came())
     drain_->vouch_for_checkpoints();
 }
@@ -503,7 +504,8 @@ void Agent::check_pools() {
   note_standstill();
 }
 
-// That it begins, ends, or has another reason is told at once: somebody may sit before a terminal where nothing moves.
+// The report tells at once when a standstill begins, ends or gets another reason: somebody may sit before a terminal
+// where nothing moves.
 void Agent::note_standstill() {
   auto standstill = report_.phase == Phase::running ? pressure_->standstill() : std::nullopt;
   if (!standstill && !report_.waits.for_room) return;
@@ -517,7 +519,7 @@ void Agent::note_standstill() {
   if (!same) tell_status(true);
 }
 
-// What came to pass since it was called last: to be known when a step turns out to have been a long one.
+// Samples the activity since the last call: it explains a step that turns out to have been a long one.
 void Agent::note_steps(bool all) {
   const drain::Activity activity = drain_->activity();
   const double held = std::chrono::duration<double>(pressure_->paused_for()).count();

@@ -11,7 +11,7 @@ namespace forebay::launch {
 
 // Never returns an error: what goes wrong is told to the ranks that ask, to the reports and to the log. `listener` is
 // the node's socket; from `parent` comes one int, the wait status of the parent's own program, or the end of the file
-// when the parent died. Returns the agent's exit status.
+// when the parent died. The result is the agent's exit status.
 int run_agent(const Plan& plan, Descriptor listener, Descriptor parent, Clock& clock);
 
 }  // namespace forebay::launch

@@ -24,7 +24,7 @@ std::optional<std::string> safe_over_all(const std::vector<NodeReport>& nodes, i
 // The newest that is on the case for the ranks of all other nodes, as these tell.
 std::optional<std::string> safe_over_others(const NodeReport& own, const std::vector<NodeReport>& others,
                                             int all_ranks);
-// The same of times that are complete, wherever they are.
+// The same for complete times, wherever they are.
 std::optional<std::string> complete_over_all(const std::vector<NodeReport>& nodes, int all_ranks);
 
 }  // namespace forebay::launch

@@ -8,7 +8,7 @@
 namespace forebay::launch {
 
 // Removes a file, or a directory with all in it, from the local trees of a run on which nobody works: `path` is
-// relative to the case. What the case has under this name stays there: absence never deletes. Code::bad_input where it
+// relative to the case. A file of the case with this name stays there: absence never deletes. Code::bad_input where it
 // is no name below the case, leads through a link, or nothing has it here.
 Status drop(const PoolRun& run, const std::string& path);
 

@@ -36,7 +36,7 @@ namespace {
 constexpr int not_found_status = 127, not_started_status = 126;
 // After one of a node's ranks has failed, where all fail.
 constexpr std::chrono::milliseconds others_end_within{1'000};
-// While no agent lives what ranks purge stays until it is freed.
+// While no agent lives, purged times stay until they are freed at this interval.
 constexpr std::chrono::milliseconds free_interval{100};
 // Counted in sleeps: whoever is stopped meanwhile has not waited.
 constexpr std::chrono::milliseconds agent_listens_within{5'000};
@@ -59,8 +59,8 @@ std::string into_tree(const std::string& path, const Welcome& welcome) {
   return path;
 }
 
-// An argument of a program that starts in `directory`. Who stands in the tree reaches it by relative paths as they are;
-// who stands elsewhere may name the case by one.
+// An argument of a program that starts in `directory`. A program that starts in the tree keeps its relative paths as
+// they are; one that starts elsewhere may name the case by a relative path.
 std::string argument_into_tree(const std::string& argument, const std::string& directory, const Welcome& welcome) {
   const bool is_relative = !argument.starts_with('/') && !is_below(directory, welcome.tree);
   const std::string path =
@@ -123,7 +123,7 @@ Result<Descriptor> reach_agent(const std::string& name, Clock& clock) {
   }
 }
 
-// Joins the run and becomes the program. Returns only on failure.
+// Joins the run and becomes the program. A return means failure.
 Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
   auto socket = reach_agent(meeting_of(plan).agent, clock);
   if (!socket) return socket.error();
@@ -149,14 +149,15 @@ Error become(const Plan& plan, std::vector<std::string> program, Clock& clock) {
             "this process does not see the run's pool, though the agent of this node does:", welcome->tree, ENOENT,
             "it has a file system of its own (a container, a /dev/shm of the step's own): bind the pool into that, or "
             "name a pool with --pool that all processes of the node see"};
-  // Also under the same name: in the namespace the path leads elsewhere than before.
+  // The process enters the directory even if its name is the same: in the namespace the path leads elsewhere than
+  // before.
   const std::string start = into_tree(directory, *welcome);
   if (!directory.empty() && ::chdir(start.c_str()) != 0) return errno_error("cannot start in", start).value();
   ::setenv("PWD", welcome->rewrite_arguments ? start.c_str() : directory.c_str(), 1);
   for (const auto& [name, value] : welcome->environment) ::setenv(name.c_str(), value.c_str(), 1);
   ::setenv(process_variable, std::to_string(::getpid()).c_str(), 1);
   // Open MPI keeps the shared file pointer of ranks on several nodes in a file beside the one that they open. It would
-  // lie in the pool of one node, and those of the others would wait for it for ever. Who has set this stays with it.
+  // lie in the pool of one node, and those of the others would wait for it for ever. A user's own setting stays.
   if (hello.on_node > 0 && hello.on_node < hello.size) ::setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
   const std::string name = program_out_of_case(program.front(), directory, *welcome);
   if (!welcome->preload.empty())
@@ -253,8 +254,8 @@ class Parent {
     ::_exit(0);
   }
 
-  // Who waits for the case is watched once the program has ended: until then that holds up nobody else. True where it
-  // was killed by somebody else.
+  // The worker is watched for hanging only once the program has ended: until then its waiting for the case holds up
+  // nobody else. True where it was killed by somebody else.
   bool watch(pid_t worker, const Pulse& pulse, int from_parent) const {
     const auto program_has_ended = [&] {
       pollfd told{from_parent, POLLIN, 0};
@@ -265,7 +266,7 @@ class Parent {
         worker, pulse, bounds_of(plan_.settings.drain), program_has_ended, signals, [](const auto&) { return false; },
         clock_);
     if (watched.end == Watched::End::ended) return WIFSIGNALED(watched.status);
-    // One that is only silent may go on, and nobody waits for it.
+    // A worker that is only silent may go on, and nobody waits for it.
     if (watched.end == Watched::End::silent) return false;
     (void)kill_worker(worker, clock_);
     tell_that_it_hangs(plan_by_present_path(), pulse.home(), watched.path);
@@ -279,7 +280,7 @@ class Parent {
     return plan;
   }
 
-  // The agent was killed. What it had not carried is carried when the program has ended: its parent tells how, or is
+  // The agent was killed. The remaining files are carried when the program has ended: its parent tells how, or is
   // killed with it. (The case is told what comes of it.)
   void resume(pid_t agent, int from_parent) const {
     release_ranks(plan_);
@@ -398,7 +399,7 @@ Result<int> exec_program(const ExecRequest& request, Clock& clock) {
     return error(Code::bad_input, "no run of forebay on", request.case_path,
                  "start the launcher by `forebay run --case DIR -- ...`");
   if (!plan) return forward(plan);
-  // Who gets the name is the first, and holds it until the end; its keeper and agent hold it too, by inheritance.
+  // The process that gets the name is the node's first one and holds it until the end; its keeper and agent inherit it.
   auto first = take_name(meeting_of(*plan).first);
   if (!first) return forward(first);
   if (*first) return Parent(*plan, std::move(**first), clock).run(request.program);

@@ -1,6 +1,6 @@
-// `forebay exec`: what every rank runs. The node's first one starts the agent, by a keeper, and stays until the drain
-// has ended (batch systems kill what a step leaves behind), or its program has failed while others work on; the others
-// become the program.
+// `forebay exec`: what every rank runs. The node's first one starts the agent, by a keeper; the others become the
+// program. The first one stays until the drain has ended, since batch systems kill the processes that a step leaves
+// behind. It ends earlier where its program has failed while others work on.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct RankOfProcess {
   int on_node = 0;  // 0: the launcher does not say
 };
 RankOfProcess rank_of_process();
-// What SLURM_STEP_TASKS_PER_NODE ("4(x2),3") says of the node with this number; 0: nothing.
+// The number of tasks that SLURM_STEP_TASKS_PER_NODE ("4(x2),3") tells for this node; 0: none is told.
 int tasks_of_node(std::string_view tasks_per_node, int node);
 
 }  // namespace forebay::launch

@@ -86,7 +86,7 @@ Job job_of(const std::vector<NodeReport>& nodes, int all_ranks) {
     draining.all += carried + (is_home(node) ? 0 : standing.only_local.bytes);
     draining.seconds = std::max(draining.seconds, node.lasted.drain_seconds);
   }
-  // What waits and was not counted is no part of it.
+  // The fraction is unknown while units wait whose bytes were not counted.
   const bool is_known = queued == 0 || draining.all > draining.carried;
   if (drains && !runs && draining.all > 0 && is_known) job.draining = draining;
   return job;

@@ -12,11 +12,11 @@
 
 namespace forebay::launch {
 
-// What lies beside the runs of a user in a pool, by its name: a run, or else such a set.
+// Tells by its name whether a directory of the user in a pool is a run; else it is such a set.
 bool is_run_name(std::string_view name);
 std::string warm_directory(const std::string& pool_path, const std::string& case_path);
 std::string ahead_directory(const std::string& pool_path, const std::string& case_path);
-// Below an ahead directory, the copies.
+// The directory of the copies, below an ahead directory.
 inline constexpr const char* ahead_tree_name = "tree";
 // The warm directories of a run's case in each of its pools; that of its home first.
 std::vector<std::string> warm_directories(const PoolRun& run);
@@ -30,7 +30,7 @@ struct KeptSet {
   bool ahead = false;                // it is still being copied, or that was interrupted
   std::uint64_t files = 0, bytes = 0;
 };
-// What these pools keep of `case_path`, or of all cases when it is empty.
+// The sets that these pools keep of `case_path`, or of all cases when it is empty.
 std::vector<KeptSet> find_kept(const std::vector<std::string>& pool_paths, const std::string& case_path);
 // False: a `forebay stage` works in it.
 Result<bool> remove_kept(const KeptSet& set);

@@ -15,7 +15,7 @@ namespace {
 
 using Options = std::map<std::string_view, int>;  // option -> number of words that follow it
 
-// From the names of options that no word follows, one word, and so on.
+// The n-th text names the options that n words follow, counted from 0.
 Options options_of(std::initializer_list<std::string_view> names) {
   Options options;
   int words = 0;
@@ -94,7 +94,7 @@ bool has_parts(const std::string& word) {
   return launcher ? launcher->parts : is_variant_of_mpi(name_of(word));
 }
 
-// What starts the command behind its own options and so many further words, or behind assignments.
+// A program that starts the command behind its own options and so many further words, or behind assignments.
 struct Starter {
   std::set<std::string_view> with_value = {};  // of its options
   int words = 0;

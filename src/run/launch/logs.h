@@ -10,9 +10,9 @@
 
 namespace forebay::launch {
 
-// Inodes on the case's file system: what `process` (forebay run) has for its standard output and error, what its
-// children (the launcher) have open for writing, and what takes either by pipes (`| tee log`), as far as those are
-// processes of this user.
+// The inodes of logs on the case's file system: standard output and error of `process` (forebay run), and the files
+// that its children (the launcher) have open for writing. Where one of these is a pipe (`| tee log`), the files that
+// its readers write count too, as far as the processes are this user's.
 std::set<std::uint64_t> logs_of(pid_t process, const std::string& case_path);
 
 }  // namespace forebay::launch

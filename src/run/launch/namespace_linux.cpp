@@ -13,7 +13,7 @@
 namespace forebay::launch {
 namespace {
 
-// What the child says when it is done: which step failed and why, or 0, 0.
+// The child's message when it is done: which step failed and why, or 0, 0.
 struct Word {
   int step = 0;
   int errno_value = 0;

@@ -99,7 +99,7 @@ bool Nodes::done() {
   for (const auto& [name, report] : reports_)
     if (report.phase != Phase::done && !is_silent(name)) return false;
   const bool silent = std::ranges::any_of(reports_, [this](const auto& each) { return is_silent(each.first); });
-  // Who was left alone holds the name until the case answers.
+  // A process that was left alone holds the name until the case answers.
   const bool hangs = std::ranges::any_of(reports_, [](const auto& each) { return each.second.agent_pid == 0; });
   if (plan_.launched || silent || hangs) return true;
   if (!ends_since_) ends_since_ = clock_.now();

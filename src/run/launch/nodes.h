@@ -1,6 +1,6 @@
-// What the nodes of a run have told, for `forebay run`, which waits for them. The case is asked by another process, so
-// that nobody waits here for a case whose server does not answer. What this node tells lies in its pool, too, so it is
-// heard also where the case takes nothing.
+// The reports of a run's nodes, for `forebay run`, which waits for them. Another process asks the case, so that nobody
+// waits here for a case whose server does not answer. This node's report lies in its pool, too, so it is heard also
+// where the case takes nothing.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace forebay::launch {
 
 // Between two readings: where there is something to show, while nobody has told anything yet or somebody sits before a
 // terminal, and while the program works. A reading of a report is work for the file server and for this node's mount of
-// it, a millisecond or two of a processor that the program would have. Who sits before a terminal is told within 2 s
-// that the program is held back; of many nodes later.
+// it, a millisecond or two of a processor that the program would have. A user at a terminal is told within 2 s that the
+// program is held back; with many nodes later.
 inline constexpr std::chrono::milliseconds showing_interval{200}, expecting_interval{1'000}, resting_interval{10'000};
 // A reading of the case is waited for so long; when it takes longer, what was told before is shown.
 inline constexpr std::chrono::milliseconds case_answers_within{1'000};

@@ -1,4 +1,4 @@
-// What the user of `forebay run` is told before the program starts, where the line and the case hardly fit each other.
+// Warnings to the user of `forebay run` before the program starts, where the line and the case hardly fit each other.
 #pragma once
 
 #include <string>

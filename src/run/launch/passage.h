@@ -1,4 +1,4 @@
-// Who may pass through the pool.
+// The permission to pass through the pool.
 #pragma once
 
 #include "run/launch/pool_run.h"

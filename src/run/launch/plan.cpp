@@ -23,7 +23,7 @@
 #include "run/publish/publish.h"
 
 namespace forebay::launch {
-// Members whose JSON is their value. The others are put in and taken out by hand.
+// Members whose JSON is their value. Code below puts in and takes out the others.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, run, way, redirect, launched, decomposed, ranks, openfoam, hold_times,
                                    start_time, start_groups, written_together, copy_inputs, logs, submit_host,
                                    submit_pid)
@@ -86,7 +86,7 @@ namespace {
 constexpr std::array possible_names{".forebay", ".forebay-run", ".forebay-run-2", ".forebay-run-3"};
 constexpr const char *plan_name = "plan.json", *sole_node_name = "sole-node";
 
-// Of another user it cannot be told.
+// A directory of another user may hide its plan: it counts as one, too.
 bool is_control_directory(const std::string& path) {
   struct stat status {};
   return ::lstat(join(path, plan_name).c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -115,7 +115,7 @@ bool has_control_directory(const std::string& case_path) {
   return find_control_directory(case_path).has_value();
 }
 
-// With its plan, in one step.
+// The control directory appears with its plan, in one step.
 Status make_control_directory(const Plan& plan) {
   const std::string temporary = join(plan.case_path, drain::temporary_name("", plan.run));
   if (::mkdir(temporary.c_str(), 0700) != 0)
@@ -146,7 +146,7 @@ Status make_control_directory(const Plan& plan) {
       return error(Code::busy,
                    "a run begins on this case, or left a mark that cannot be read (" + other.error().text() + "):",
                    plan.case_path, "try again; if it stays, look at " + shell_word(directory) + " and remove it");
-    // Of a process on another host nothing tells here whether it lives.
+    // Nothing tells here whether a process on another host lives.
     const bool here = other->submit_host == host_name();
     return error(
         Code::busy,
@@ -164,7 +164,7 @@ Status make_control_directory(const Plan& plan) {
 Result<Plan> read_plan(const std::string& case_path) {
   const MayHang call(case_path);
   const std::string directory = control_directory(case_path);
-  // Others who may write to the case must not give orders: a plan names a library to load.
+  // Other users who may write to the case must not give orders: a plan names a library to load.
   struct stat status {};
   if (::lstat(directory.c_str(), &status) != 0) return errno_error("cannot open", directory);
   if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0)

@@ -41,7 +41,7 @@ struct Plan {
 std::string to_json(const Plan& plan);
 Result<Plan> plan_from_json(const std::string& text);
 
-// What a control directory may be called.
+// The possible names of a control directory.
 std::vector<std::string> control_names();
 // The control directory that the case has, or the one that it would get.
 std::string control_directory(const std::string& case_path);

@@ -1,5 +1,5 @@
-// What is measured of a run's pool: the free bytes of its mount, the bytes that the run's own files have there, and
-// what the user's other runs on this node claim. One thread at a time.
+// The measured figures of a run's pool: the free bytes of its mount, the bytes that the run's own files have there, and
+// the claims of the user's other runs on this node. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class PoolMeter {
   virtual ~PoolMeter() = default;
   // Cheap: one call of the kernel's.
   virtual Room room() = 0;
-  // Goes on with a count of the allocated bytes, for about so many entries. When it is through: how many they are. Of a
-  // file with several names they count once; what has no name any more does not count.
+  // Goes on with a count of the allocated bytes, for about so many entries. When it is through: how many they are. A
+  // file with several names counts once; a file without a name does not count.
   virtual std::optional<std::uint64_t> count(std::size_t entries) = 0;
   // Tells the other runs in this pool what this one claims, and returns what those claim whose agents live.
   virtual std::vector<Claim> exchange(const Claim& own) = 0;

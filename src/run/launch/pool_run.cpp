@@ -20,7 +20,7 @@
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::launch {
-// Members whose JSON is their value. The others are put in and taken out by hand.
+// Members whose JSON is their value. Code below puts in and takes out the others.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PoolRun, node, agent_pid, durable, case_device, case_inode, one_mount,
                                                 umask)
 namespace {
@@ -217,7 +217,7 @@ bool holds_nothing(const std::string& home) {
   return std::ranges::all_of(*entries, [](const DirectoryEntry& entry) { return entry.name == lock_name; });
 }
 
-// What describes a run goes from its pool only after the journal and the tree.
+// The description of a run goes from its pool only after the journal and the tree.
 UnreadableRun unreadable_run(const std::string& home, Error failure) {
   std::string tree = join(home, "tree");
   auto inside = list_directory(tree);
@@ -265,7 +265,7 @@ Result<Descriptor> lock(const PoolRun& run) {
   if (!file && file.error().errno_value != ENOENT) return file;
   if (file && ::flock(file->get(), LOCK_EX | LOCK_NB) != 0)
     return error(Code::busy, "an agent works on run " + run.plan.run + " at", run.home(), "`forebay status` shows it");
-  // Who has emptied the pool removes the lock while holding it.
+  // The process that empties the pool removes the lock while it holds it.
   struct stat opened {
   }, named{};
   if (!file || ::fstat(file->get(), &opened) != 0 || ::lstat(path.c_str(), &named) != 0 ||
@@ -349,8 +349,8 @@ Status remove_temporaries(const Plan& plan) {
 }
 
 Status remove(const PoolRun& run) {
-  // What tells of the run goes last: what a crash leaves half-removed is still found, and known for what it is. Behind
-  // that goes the lock, so that nobody else works on what is left.
+  // The files that describe the run go last: a pool that a crash leaves half-removed is still found and recognised. The
+  // lock goes behind them, so that nobody else works on the rest.
   constexpr std::array<const char*, 3> last{status_name, drain::sentinel_name, lock_name};
   for (auto directory = run.directories.rbegin(); directory != run.directories.rend(); ++directory) {
     const auto entries = list_directory(*directory);

@@ -15,9 +15,9 @@
 
 namespace forebay::launch {
 
-// In the home: the node's report (report.h), as its agent last told it.
+// The node's report (report.h) in the home, as its agent last told it.
 inline constexpr const char* status_name = "status.json";
-// What the node's programs wait at while they are held back, likewise.
+// The gate in the home, at which the node's programs wait while they are held back.
 inline constexpr const char* gate_name = "gate";
 
 // There as soon as `forebay run` was told to end while the run drains.
@@ -57,7 +57,7 @@ Result<PoolRun> make_pool_run(const Plan& plan, const std::vector<node::Pool>& p
 // Writes the sentinels again, after a rank has come.
 Status save(const PoolRun& run);
 Result<PoolRun> load_pool_run(const std::string& home);
-// One that cannot be read; Code::lost: it is damaged.
+// A run whose description cannot be read; Code::lost: it is damaged.
 struct UnreadableRun {
   std::string home;
   Error error;
@@ -79,7 +79,8 @@ bool is_case_of(const PoolRun& run, const std::string& path);
 // found.
 Status expect_case(const PoolRun& run);
 Status remove(const PoolRun& run);
-// What is left of a home where somebody was killed behind the last that tells of the run; false where there is more.
+// Removes the rest of a home where a process was killed after it had removed all files that describe the run. False
+// where there is more.
 bool remove_emptied(const std::string& home);
 // Removes from the case what a run that is thrown away was still bringing there, under temporary names of its own.
 Status remove_temporaries(const Plan& plan);

@@ -5,9 +5,9 @@
 namespace forebay::launch {
 namespace {
 
-// What forebay keeps in a pool beside files of the program: pages, texts, directories.
+// The bytes that forebay keeps in a pool beside files of the program: pages, texts, directories.
 constexpr std::uint64_t own_bytes = std::uint64_t{96} << 10, own_bytes_of_rank = std::uint64_t{1} << 10;
-// Of the budget they get what the journal leaves of the lowest mark: 0.24 of it less 0.125.
+// These bytes get the part of the budget between the journal and the lowest mark: 0.24 of it less 0.125, about a ninth.
 constexpr std::uint64_t budget_of_own = 9;
 
 }  // namespace

@@ -157,7 +157,8 @@ std::string link_against_namespace(const Plan& plan, const std::vector<node::Poo
   return {};
 }
 
-// What starts a program in a file system of its own. The case is bound in there, the pools hardly ever are.
+// True for a command that starts a program in a file system of its own. The case is bound in there, the pools hardly
+// ever are.
 bool starts_container(const std::string& program) {
   constexpr std::array names{"apptainer", "singularity", "podman", "docker",  "nerdctl", "ch-run",
                              "enroot",    "shifter",     "sarus",  "udocker", "bwrap",   "systemd-nspawn"};
@@ -185,10 +186,10 @@ Status choose_way(const RunRequest& request, bool links_tolerated, const std::ve
   Plan& plan = prepared.plan;
   plan.way = choice->way;
   plan.library = facts.redirect_library;
-  // Beside a namespace the library notes what a program cannot write (run/drain/failed_writes.h), hides staged links,
-  // and keeps the newest complete time where ranks purge times (run/drain/hold.h); ranks that have directories of their
-  // own reach them without walking through the shared file system. The way "path" changes the program's paths, so a
-  // library that knows the case by its own path would not see them.
+  // Beside a namespace the library notes failed writes (run/drain/failed_writes.h), hides staged links, and turns the
+  // purge of a time into a rename (run/redirect/times.h). Ranks that have directories of their own reach them without
+  // walking through the shared file system. The way "path" changes the program's paths, so a library that knows the
+  // case by its own path would not see them.
   plan.redirect = plan.way != node::Way::path && !plan.library.empty();
   const bool contained = std::ranges::any_of(prepared.line.programs, starts_container);
   if (contained && plan.way != node::Way::redirect) plan.redirect = false;

@@ -41,19 +41,19 @@ class Pressure {
   // every moment in which it only waits: see next_check(). `rest`: nothing was heard of the program for a while.
   void act(drain::Drain& drain, bool rest = false);
   // Until then no pool can become nearly full, at the highest rate at which cores write to memory, or hardly more; a
-  // moment that has passed while one is. Of a program at rest none fills half of a pool before anything is heard of it.
+  // moment that has passed while one is. A program at rest does not fill half of a pool before the agent hears of it.
   Clock::time_point next_check() const { return next_check_; }
   void release();
   bool paused() const { return paused_; }
   // True while a pool is so full that what happens there must be followed closely.
   bool tight() const { return tight_; }
   std::chrono::milliseconds paused_for() const;
-  // What the run has in its fullest pool, as it was last counted, and what it may have there.
+  // The bytes that the run has in its fullest pool, as last counted, and those that it may have there.
   std::pair<std::uint64_t, std::uint64_t> held_in_fullest() const;
-  // Of the budget of the fullest pool, when the run's files were last counted.
+  // The used part of the budget of the fullest pool, when the run's files were last counted.
   double fill() const;
-  // Of the fullest pool, while programs are held back for so long that people want to know why, or were let go since
-  // nothing makes room. A short pause between two holds is no end.
+  // The standstill at the fullest pool, while programs are held back for so long that people want to know why, or were
+  // let go since nothing makes room. A short pause between two holds is no end.
   std::optional<Standstill> standstill() const;
 
  private:
@@ -67,7 +67,7 @@ class Pressure {
     Clock::time_point counted_at = {};
     Clock::duration count_took = {};
 
-    // Of what it may hold: at the last count, and now at most.
+    // The used part of the limit: at the last count, and at most now.
     double fill() const { return part_of_limit(holding.at_last_count()); }
     double highest_fill() const { return part_of_limit(holding.at_most()); }
     double part_of_limit(std::uint64_t bytes) const {

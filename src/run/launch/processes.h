@@ -34,8 +34,8 @@ struct OpenFile {
   ino_t pipe = 0;                          // where it is one without a name
   std::optional<struct stat> status = {};  // where it lies on one of the file systems that were asked for
 };
-// Those of a process of this user, as /proc shows them; none of a process that has ended. Only what lies on these file
-// systems is looked at: another one's server may be dead, and a look at that file would never end.
+// The open files of a process of this user, as /proc shows them; none for a process that has ended. Only what lies on
+// these file systems is looked at: another one's server may be dead, and a look at that file would never end.
 std::vector<OpenFile> open_files(pid_t process, const std::set<std::string>& devices, node::FileSystems& systems);
 // Whether a process of this user reads from one of these pipes.
 bool reads_pipe(pid_t process, const std::set<ino_t>& pipes);
@@ -45,8 +45,8 @@ std::optional<double> started_at(pid_t process);
 std::vector<pid_t> own_processes();
 // Processes of this user that work for the run: they have its name in their environment.
 std::vector<pid_t> processes_of(const std::string& run);
-// Of these the ones that `forebay exec` became, so that the program has not ended; their children have other numbers
-// than this variable says.
+// The processes of the run that `forebay exec` became: the program has not ended while one lives. Their children have
+// other numbers than this variable says.
 inline constexpr const char* process_variable = "FOREBAY_PROCESS";
 std::vector<pid_t> ranks_of(const std::string& run);
 // Whether one of this user's processes has the run's name in its environment.

@@ -16,7 +16,7 @@
 namespace forebay::launch {
 namespace {
 
-// Of <linux/pidfd.h>, which older headers lack.
+// The struct pidfd_info of <linux/pidfd.h>, which older headers lack.
 struct EndedProcess {
   __u64 mask, cgroup;
   __u32 pid, thread_group, parent, users[8];

@@ -1,5 +1,5 @@
 // Programs: which one of a run began a time. A run may be a script: meshing, decomposition, a solver on ranks,
-// reconstruction. Whoever is at work when the times are noticed, and began before them, has begun them.
+// reconstruction. The program at work when the times are noticed has begun them, if it was started before them.
 #pragma once
 
 #include <sys/types.h>
@@ -43,7 +43,7 @@ class TimeWriters {
   };
   // Learns who is at work before there are times: a short program may have ended when they are noticed.
   void meet(std::size_t ranks, double now);
-  // Who began a time at the moment `when`; `now` is later. nullopt: not known.
+  // The program that began a time at the moment `when`; `now` is later. nullopt: not known.
   std::optional<Writer> of(std::size_t ranks, double when, double now);
 
  private:

@@ -82,7 +82,7 @@ std::string word(const json& from, const char* key) {
   return unescape(from.value(key, "%")).value_or(std::string());
 }
 
-// In the abstract namespace: a zero, then the name without one.
+// An address in the abstract namespace is a zero byte, then the name without a final one.
 std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -1,4 +1,4 @@
-// What `forebay exec` and the node's agent say to each other, over a private socket of the node.
+// The messages between `forebay exec` and the node's agent, over a private socket of the node.
 #pragma once
 
 #include <map>
@@ -40,9 +40,9 @@ Result<Welcome> receive_welcome(int socket, Descriptor& user, Descriptor& mount)
 // Where the processes of a run meet on a node: abstract sockets. They need no directory, so a /tmp that is full,
 // read-only or somebody else's is no hindrance, and they vanish with their processes, so nothing is left to tidy.
 // Nobody can take the names first: both are drawn at random for the run, and told only by the plan in the case's
-// private control directory. Whoever reads a name once it is there (/proc/net/unix) can call, but both sides ask the
-// kernel which user the other one is. A name is of one network namespace: who comes from another on the same node finds
-// the pool's lock taken and is refused.
+// private control directory. Anybody who reads a name once it is there (/proc/net/unix) can call, but both sides ask
+// the kernel which user the other one is. A name is of one network namespace: a process from another one on the same
+// node finds the pool's lock taken and is refused.
 struct Meeting {
   std::string first;  // bound by the node's first process, its keeper and its agent, until the last of them ends
   std::string agent;  // where the agent listens; does not follow from `first`, which is seen a moment earlier

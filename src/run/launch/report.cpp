@@ -16,7 +16,7 @@
 #include "run/launch/agreement.h"
 #include "run/layouts/layouts.h"
 
-// Members whose JSON is their value. The others are put in and taken out by hand.
+// Members whose JSON is their value. Code below puts in and takes out the others.
 namespace forebay::drain {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Carried, files, again, bytes)
@@ -482,7 +482,7 @@ std::string to_json(const RunReport& report) {
 }
 
 namespace {
-// Whoever cannot start a program ends with 126 or 127; where it had written something, it had begun.
+// A launcher or shell that cannot start a program ends with 126 or 127; a program that has written something had begun.
 bool has_begun(const RunReport& report) {
   if (report.nodes.empty()) return false;
   const bool told_so = report.program_status == 126 || report.program_status == 127;

@@ -1,4 +1,4 @@
-// What the agents of a run report, and the run's summary made of it.
+// The reports of a run's agents, and the run's summary made of them.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ namespace forebay::launch {
 enum class Phase { staging, running, draining, removing, done };
 std::string phase_name(Phase phase);
 
-// One node. Written by its agent: status.json in the home pool, and node-<host>.json in the control directory.
-// Its JSON has the members of `staged`, `lasted` and `used` beside the others.
+// One node. Its agent writes it: status.json in the home pool, and node-<host>.json in the control directory. Its JSON
+// has the members of `staged`, `lasted` and `used` beside the others.
 struct NodeReport {
   std::string node, run, home;
   Phase phase = Phase::staging;
@@ -66,13 +66,13 @@ struct NodeReport {
 bool is_home(const NodeReport& report);
 // So many entries of the timeline are told at the end. It would grow with the steps.
 inline constexpr std::size_t most_of_timeline = 1000;
-// What the drain has to tell while it works: of the timeline fewer entries.
+// Takes the drain's report while it works: with fewer entries of the timeline.
 void take_state(NodeReport& report, const drain::Drain& drain);
 // The processor time and memory of this process.
 void add_usage(NodeReport& report);
 std::string to_json(const NodeReport& report);
-// What whoever works on a run leaves in its lock (pool_run.h) when the drain has ended: who waited for it is told also
-// when the pool is gone.
+// The process that works on a run leaves its report in the run's lock (pool_run.h) when the drain has ended: a process
+// that waited for it can read it also when the pool is gone.
 void leave_outcome(const Descriptor& lock, const NodeReport& report);
 std::optional<NodeReport> outcome_in(const Descriptor& lock);
 Result<NodeReport> node_report_from_json(const std::string& text);
@@ -97,7 +97,7 @@ struct RunReport {
   std::string io_ranks;                                 // collated: the FOAM_IORANKS that fits
   std::optional<std::string> last_complete, last_safe;  // over all ranks: anywhere, on the case
 };
-// Of one time step, where the case says how many of that program lie between written times.
+// The seconds of one time step, where the case says how many of that program lie between written times.
 std::optional<double> step_seconds(const RunReport& report);
 // Fills in everything that follows from `nodes` and `program_status`.
 void summarise(RunReport& report, bool collated, int all_ranks);

@@ -29,9 +29,9 @@ class Reporter {
   void listen(std::chrono::milliseconds pace, bool all);
   // Nothing is heard after it.
   void stop_listening();
-  // What was read since the last call; nullopt: nothing.
+  // The reports that were read since the last call; nullopt: none.
   std::optional<std::vector<NodeReport>> heard();
-  // What the user asks of the run, where that is new: looked for each time that a text was written.
+  // The user's request, where that is new: the thread looks for it each time that it has written a text.
   std::optional<Asked> asked();
   // Waits until the newest text is there, or until the time is over.
   bool flush(std::chrono::milliseconds at_most);

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-// Who waits looks twice a second.
+// A command that waits for the end looks four times a second (cli/stop.cpp).
 constexpr std::chrono::milliseconds reads_end_within{3'000}, look_again_after{50};
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 

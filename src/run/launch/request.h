@@ -1,8 +1,8 @@
-// What the user asks of a run that goes on, from any host that has the case: so far, that its OpenFOAM program ends
+// The user's request to a run that goes on, from any host that has the case: so far, that its OpenFOAM program ends
 // well. The request lies in the control directory, in a file that `forebay run` makes empty and that is rewritten in
-// place (a client of NFS sees at once what an old name holds, but not a new name). Every node's agent takes it and
-// answers in its report. Who waits for the end of the run is told of it in another file there, and takes the request
-// back when he has read it.
+// place: a client of NFS sees new bytes under an old name at once, but not a new name. Every node's agent takes it and
+// answers in its report. A command that waits for the end of the run reads of it in another file there, then takes the
+// request back.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace forebay::launch {
 
 inline constexpr const char *request_name = "request.json", *end_name = "end.json";
-// Of an OpenFOAM case.
+// The file of an OpenFOAM case that the request changes.
 inline constexpr const char* control_dict = "system/controlDict";
 
 struct StopRequest {
@@ -35,7 +35,7 @@ struct Asked {
 std::optional<StopRequest> request_in(int control_directory);
 Asked with_control_dict(StopRequest request, int control_directory);
 
-// How a run ended.
+// The end of a run, for a command that waits for it.
 struct RunEnd {
   std::string run;
   int exit_status = 0;
@@ -47,7 +47,7 @@ std::string to_json(const RunEnd& end);
 Status put_request(const std::string& case_path, const StopRequest& request);
 void take_back_request(const std::string& case_path);
 std::optional<RunEnd> read_end(const std::string& case_path);
-// Where somebody waits for it. He has a moment to read it before the control directory goes.
+// Tells the end where a command waits for it. That has a moment to read it before the control directory goes.
 void tell_end(const std::string& case_path, const RunEnd& end, Clock& clock);
 
 }  // namespace forebay::launch

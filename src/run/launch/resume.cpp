@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{200};
 
-// What the agent said before it began to empty the pool; nullopt: it had not come so far.
+// The agent's report before it began to empty the pool; nullopt: it had not come so far.
 std::optional<NodeReport> report_of_all_home(const PoolRun& run) {
   auto report = read_node_report(join(run.home(), status_name));
   if (!report || report->run != run.plan.run || !is_home(*report)) return std::nullopt;
@@ -47,7 +47,7 @@ void empty_pool(const PoolRun& run, NodeReport& report) {
   report.phase = Phase::done;
 }
 
-// Of a run of which all is home.
+// Reports and empties the pool of a run whose files are all on the case.
 Result<NodeReport> tell_and_empty(const PoolRun& run, NodeReport report) {
   if (auto reported = report_to_case(run, report); !reported) return forward(reported);
   empty_pool(run, report);
@@ -144,7 +144,7 @@ bool holds_ranks(const PoolRun& run) {
 }  // namespace
 
 void release_ranks(const PoolRun& run) {
-  // Who waits at the gate looks again after a second.
+  // A process that waits at the gate looks again after a second.
   constexpr std::uint32_t open = 0;
   if (auto gate = open_file(join(run.home(), gate_name), O_WRONLY | O_NOFOLLOW))
     (void)!::pwrite(gate->get(), &open, sizeof open, 0);
@@ -152,7 +152,8 @@ void release_ranks(const PoolRun& run) {
 }
 
 namespace {
-// Of a run whose pool went before its lock was seen: who emptied it had told the case, unless the mark was to go, too.
+// The outcome of a run whose pool went before its lock was seen: the process that emptied it had told the case, unless
+// the mark was to go, too.
 Result<NodeReport> outcome_on_case(const PoolRun& run, Clock& clock) {
   for (NodeReport& each : read_node_reports(run.plan.case_path))
     if (each.node == run.node && each.run == run.plan.run && is_home(each)) return std::move(each);
@@ -197,7 +198,7 @@ Result<NodeReport> bring_home(const PoolRun& run, bool cleanly, const ResumeProg
   };
   std::optional<Descriptor> lock;  // also when its name is gone it has the outcome
   for (;;) {
-    // Who works on it may be another process in each round.
+    // Another process may work on it in each round.
     if (auto opened = open_lock(run)) lock = std::move(*opened);
     bool worked_on = !name_exists(run.home());
     for (; lock && is_locked(*lock); worked_on = true) {
@@ -235,7 +236,7 @@ Result<std::vector<std::string>> pools_here(const Plan& plan) {
 
 namespace {
 
-// What this node's pools hold of a run; nullopt: nothing.
+// The run in this node's pools; nullopt: they hold nothing of it.
 Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return forward(paths);
@@ -249,7 +250,7 @@ Result<std::optional<PoolRun>> find_here(const Plan& plan) {
   return std::optional<PoolRun>();
 }
 
-// What is left where an agent was killed when it had removed all that tells of the run.
+// Removes the directories of a run whose agent was killed after it had removed all files that describe the run.
 void remove_empty_directories(const Plan& plan) {
   const auto paths = pools_here(plan);
   if (!paths) return;
@@ -350,12 +351,12 @@ Result<NodeReport> resume_node(const Plan& plan, bool cleanly, pid_t agent, Cloc
     return true;
   };
   free_purged_while(plan, others_work, clock);
-  // Whatever is not in the pool any more, the program has removed: it has only just ended.
+  // Files that are missing in the pool were removed by the program: it has only just ended.
   if (const auto run = find_here(plan); run && *run) drain::tell_alive((*run)->home());
   Reporter reporter(node_report_path(plan.case_path, host_name()), clock);
   auto report = resume_here(plan, cleanly, agent, reporter, clock);
   if (!report) {
-    // Who waits for this node must learn that nobody works on it any more.
+    // The processes that wait for this node must learn that nobody works on it any more.
     NodeReport failure = report_of(host_name(), plan.run, Phase::done);
     failure.drain.trouble = report.error().code == Code::lost ? Code::lost : Code::undrained;
     failure.drain.messages.push_back("the agent was killed, and resuming failed: " + report.error().text() + "; run " +

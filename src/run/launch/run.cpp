@@ -42,7 +42,7 @@ Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, W
     say(stderr, "forebay run: {}\n", errno_error("cannot run", words.front()).value().text());
     ::_exit(127);
   }
-  // Who read the case is our child, too: its end is no reason to read again.
+  // The process that read the case is our child, too: its end is no reason to read again.
   auto next = clock.now() + showing_interval;
   for (auto interval = showing_interval;;) {
     const auto signal = signals.next(std::max(std::chrono::ceil<std::chrono::milliseconds>(next - clock.now()), 0ms));
@@ -63,10 +63,10 @@ Result<int> run_launcher(const LaunchLine& line, SignalHandler on_broken_pipe, W
   }
 }
 
-// What tells a run to end.
+// The signals that tell a run to end.
 constexpr std::array leaving{SIGINT, SIGTERM, SIGHUP};
 
-// Whether one of these comes. The end of who read the case is no reason to read again.
+// Whether one of these comes. The end of the process that read the case is no reason to read again.
 bool next_leaving(const WatchedSignals& signals, std::chrono::milliseconds at_most, Clock& clock) {
   const auto until = clock.now() + at_most;
   for (;;) {
@@ -117,7 +117,7 @@ bool is_all_home(const Plan& plan) {
     return node.run == plan.run && node.phase == Phase::done && is_home(node);
   };
   if (!std::ranges::all_of(nodes, has_ended)) return false;
-  // One that could not write to the case has told nothing.
+  // A node that could not write to the case has no report there, so the ranks are counted.
   return !plan.launched || represents_all(nodes, plan.ranks);
 }
 

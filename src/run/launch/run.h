@@ -26,7 +26,7 @@ struct RunRequest {
 
 using SignalHandler = void (*)(int);
 
-// What will be done; nothing is touched yet.
+// The work that carry_out() will do; nothing is touched yet.
 struct Prepared {
   Plan plan;
   LaunchLine line;
@@ -35,14 +35,14 @@ struct Prepared {
   std::string application;
   std::vector<std::string> notices;
   std::string pool;  // this node's first one
-  // What SIGPIPE does to the program, where this process has changed that for itself.
+  // The program's handling of SIGPIPE, where this process has changed its own.
   SignalHandler on_broken_pipe = SIG_DFL;
 };
 // Validates everything that can be known beforehand: the case, the launch line, the launcher, ranks against the
 // decomposition, pools, the way in, whether the case can be written.
 Result<Prepared> prepare(const RunRequest& request, Clock& clock);
 
-// Who is shown the nodes' reports while the run lasts.
+// The one to whom the nodes' reports are shown while the run lasts.
 struct Watcher {
   std::function<void(const std::vector<NodeReport>&)> show;  // gets the latest reports; empty: nobody is shown them
   bool at_terminal = false;                                  // a person sits before a terminal
@@ -54,7 +54,7 @@ struct Watcher {
 // started.
 Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Clock& clock);
 
-// Where a node keeps its report in the control directory of a case.
+// The path of a node's report in the control directory of a case.
 std::string node_report_path(const std::string& case_path, const std::string& node);
 // The reports that nodes have written there so far.
 std::vector<NodeReport> read_node_reports(const std::string& case_path);

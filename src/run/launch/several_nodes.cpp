@@ -13,7 +13,7 @@
 namespace forebay::launch {
 namespace {
 
-// Between another node's making its file and writing its name into it.
+// The longest wait between another node's making of its file and its writing of its name into it, and the interval.
 constexpr std::chrono::milliseconds name_comes_within{1'000}, name_interval{10};
 
 // The value of the option that `line[at]` is, written as "--name value" or "--name=value".

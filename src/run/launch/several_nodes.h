@@ -20,7 +20,7 @@ std::optional<int> nodes_in(const std::vector<std::string>& launcher);
 
 // True when only one node may run this plan.
 bool needs_one_node(const Plan& plan);
-// What is said when a plan that needs one node would run on others too.
+// The error when a plan that needs one node would run on others too.
 tl::unexpected<Error> too_many_nodes(const std::string& which, const Plan& plan);
 // The first node of such a run marks the control directory; every other one is refused.
 Status claim_case(const Plan& plan, Clock& clock);

@@ -14,13 +14,13 @@
 
 namespace forebay::launch {
 
-// From one moment to another.
+// The totals from one moment to another.
 struct Span {
   double begin = 0, end = 0;
   double held = 0, busy = 0;                           // seconds that programs were held back, that the drain worked
   std::uint64_t written_bytes = 0, carried_bytes = 0;  // into the pools, to the case
   double fill = 0;                                     // of the fullest pool, at most
-  // Of the steps that ended in it.
+  // The steps that ended in it.
   std::uint64_t steps = 0;
   double steps_seconds = 0, shortest = 0, longest = 0;
   std::uint64_t steps_together = 0;  // that were noticed with others: means
@@ -36,9 +36,9 @@ class Spans {
   void add(const Span& next);
   // A step that ended then.
   void add_step(double end, double seconds, bool together);
-  // What comes is told finely again.
+  // Later spans are as short as at the beginning again.
   void forget_before(double moment);
-  // What happened in between; of a span that reaches beyond that its share.
+  // The totals between two moments; a span that reaches beyond them counts with its share.
   Span between(double begin, double end) const;
   const std::vector<Span>& all() const { return spans_; }
 
@@ -85,9 +85,9 @@ class Stability {
     std::uint64_t written_bytes = 0, carried_bytes = 0;
   };
 
-  // To be called often: what happens between two samples is known no closer.
+  // The caller samples often: the moment of an event between two samples is not known.
   void sample(double now, const Totals& totals, double fill, bool busy);
-  // In order, and no later than the last sample.
+  // Times come in order, and no later than the last sample.
   void begun(const std::string& time, double when, bool together);
   // The next time that is begun ends no step.
   void interrupt() { last_begun_ = -1; }
@@ -102,17 +102,17 @@ class Stability {
   StabilityReport report_;
 };
 
-// Of a run that may be a script of several programs: what lies between the times of two programs is no step of either.
-// Told is the one that wrote most times on ranks, each its own; where nobody wrote times there, the one that wrote
-// most.
+// The steps of a run that may be a script of several programs: the interval between the times of two programs is no
+// step of either. Told is the one that wrote most times on ranks, each its own; where nobody wrote times there, the one
+// that wrote most.
 class Steadiness {
  public:
   using Totals = Stability::Totals;
 
   void sample(double now, const Totals& totals, double fill, bool busy);
-  // In order for each program, and no later than the last sample. `writer`: where it is known.
+  // The times of each program come in order, and no later than the last sample. `writer`: where it is known.
   void begun(const std::optional<TimeWriters::Writer>& writer, const drain::Timeline::Begun& begun);
-  // Whose steps are told; empty: nobody's.
+  // The program whose steps are told; empty: none.
   std::string program() const;
   StabilityReport report() const;
 

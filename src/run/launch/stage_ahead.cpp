@@ -29,7 +29,7 @@ struct Part {
   tree::StageRequest request;
   tree::Inputs inputs;
 };
-// What one pool gets.
+// The part of the case that one pool gets.
 struct Share {
   std::string pool, directory;
   std::uint64_t room = 0;
@@ -51,8 +51,8 @@ std::vector<std::string> times_in(const std::string& directory) {
   return times;
 }
 
-// What a run reads: of a decomposed case the ranks' directories, constant and system, but not the mesh in one piece; of
-// another everything. Of the times only the one that it starts from.
+// The files that a run reads. A decomposed case is read from the ranks' directories, constant and system, but not the
+// mesh in one piece; another case is read whole. The run reads no time but the one that it starts from.
 class Selection {
  public:
   Selection(const AheadRequest& request, const std::string& case_path, const openfoam::CaseFacts& facts)
@@ -134,7 +134,7 @@ Status add_part(Share& share, const std::string& below, const AheadRequest& requ
   return {};
 }
 
-// Who gets what, as far as it can be known before the ranks run.
+// Divides the files among the pools, as far as that can be known before the ranks run.
 Result<std::vector<Share>> divide(const AheadRequest& request, const std::string& case_path,
                                   const std::optional<RankRange>& ranks, const Selection& selection) {
   const auto machine = node::observe();
@@ -175,7 +175,7 @@ std::vector<tree::WarmFile> files_of(const Share& share) {
   return files;
 }
 
-// What an interrupted stage left is kept only where it is a copy of what the case holds now.
+// A file that an interrupted stage left is kept only where it is a copy of the case's present one.
 Status prepare_share(Share& share, const std::string& case_path, const std::vector<tree::WarmFile>& warm) {
   for (const std::string& each : {share.directory, join(share.directory, ahead_tree_name)})
     if (auto made = make_private_directory(each); !made) return made;

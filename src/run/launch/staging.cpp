@@ -152,8 +152,8 @@ Status Staging::check_linked(const std::string& rank_directory) {
 }
 
 // Links that lead out of a rank's directory. Where this is a directory of the tree the kernel comes to what they mean,
-// but not to what lies outside the case without the mount over the case. Where it lies in a pool of its own only
-// redirect comes there.
+// but not to what lies outside the case without the mount over the case. If it lies in a pool of its own, only redirect
+// comes there.
 Status Staging::check_links(const std::string& rank_directory, const std::vector<tree::Entry>& entries) {
   for (const tree::Entry& entry : entries) {
     if (entry.kind != tree::Kind::symlink) continue;

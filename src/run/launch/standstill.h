@@ -14,7 +14,7 @@ struct Standstill {
   std::uint64_t units = 0;   // to be carried to the case
   std::string failure = {};  // of the last attempt to carry something that is tried again
 
-  // The rest changes all the time.
+  // The other members change all the time.
   bool has_reason_of(const Standstill& other) const {
     return let_go == other.let_go && failure.empty() == other.failure.empty();
   }

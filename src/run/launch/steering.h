@@ -1,4 +1,4 @@
-// What a node does of what the user asks of its run (request.h): that an OpenFOAM program ends well. Its tree gets
+// The node's part in the user's request to its run (request.h): that an OpenFOAM program ends well. Its tree gets
 // another controlDict, which the program reads while it runs. One thread at a time.
 #pragma once
 
@@ -24,7 +24,7 @@ class Steering {
   std::optional<tree::Copied> put_;
 };
 
-// What to say then.
+// The notice for such a run.
 std::string text_of_rewritten();
 
 }  // namespace forebay::launch

@@ -10,7 +10,7 @@
 namespace forebay::launch {
 namespace {
 
-// As a pattern for shells.
+// The path as a pattern for shells.
 std::string literal(std::string_view path) {
   std::string pattern;
   for (const char c : path) {

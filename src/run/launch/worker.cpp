@@ -83,7 +83,7 @@ int do_watched(const std::function<int()>& work, Bounds bounds, const std::strin
   }
   int told = 0;
   const auto twice = [&](const signalfd_siginfo& signal) {
-    // What the terminal sends reaches the worker by itself.
+    // A signal from the terminal reaches the worker by itself.
     if (signal.ssi_code <= 0) ::kill(worker, static_cast<int>(signal.ssi_signo));
     return ++told > 1;
   };

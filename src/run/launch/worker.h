@@ -30,7 +30,8 @@ struct Bounds {
   std::chrono::milliseconds beat;  // nothing at all is told
 };
 
-// Of who carries data to the case: a call that is known to hang is told before the silence that comes of it.
+// The bounds for a worker that carries data to the case: a call that is known to hang is told before the silence that
+// comes of it.
 inline Bounds bounds_of(const settings::Settings::Drain& drain) {
   return {drain.patience + call_grace, std::max(drain.patience, drain.silence) + call_grace};
 }

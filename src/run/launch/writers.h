@@ -19,7 +19,7 @@ drain::Writers find_writers(const PoolRun& run);
 class WriterWatch {
  public:
   WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock);
-  // To be called while the drain ends, about every pause().
+  // The caller calls it while the drain ends, about every pause().
   void update();
   std::chrono::milliseconds pause() const;
   // For whom the drain waits, for people; empty: for nobody.

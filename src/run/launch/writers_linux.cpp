@@ -24,7 +24,7 @@ constexpr std::size_t most_named = 3;
 
 using FileId = std::pair<dev_t, ino_t>;
 
-// What a run's pools lie on: as files tell it, and as mounts do.
+// The file systems of a run's pools: as files tell them, and as mounts do.
 struct Pools {
   std::set<dev_t> devices;
   std::set<std::string> systems;

@@ -1,4 +1,4 @@
-// What a run's files have in a pool, and what other runs there claim, by real files.
+// The bytes of a run's files in a pool, and the claims of other runs there, by real files.
 #include "run/launch/pool_meter.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ class PoolMeterTest : public testing::Test {
     const auto file = open_file(path(name), O_WRONLY | O_CREAT | O_APPEND);
     ASSERT_TRUE(file && write_all(file->get(), std::string(bytes, 'x'), name));
   }
-  // Since it was asked last.
+  // The growth since the last call.
   std::uint64_t more() {
     std::optional<std::uint64_t> now;
     while (!now) now = meter_->count(3);

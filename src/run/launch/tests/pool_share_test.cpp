@@ -1,4 +1,4 @@
-// What runs may hold of a pool, as a function of numbers.
+// The bytes of a pool that runs may hold, as a function of numbers.
 #include "run/launch/pool_share.h"
 
 #include <gtest/gtest.h>

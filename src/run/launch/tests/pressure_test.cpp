@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t mount_size = std::uint64_t{1} << 50;
 
-// All that can be measured of the two pools, which lie on mounts of their own.
+// The figures that can be measured of the two pools, which lie on mounts of their own.
 struct Told {
   std::map<std::string, std::uint64_t> held, of_neighbours, counts;
   std::map<std::string, std::vector<Claim>> claims;
@@ -55,7 +55,7 @@ class PressureTest : public drain::DrainTest {
     for (const int rank : {0, 1}) write_results(rank, results);
     make_pressure();
   }
-  // Of `pools_` as they are now.
+  // Makes it of `pools_` as they are now.
   void make_pressure() {
     const auto measure = [this](const std::string& path, const auto&) -> Result<std::unique_ptr<PoolMeter>> {
       return std::make_unique<ToldMeter>(told_, path);
@@ -70,7 +70,7 @@ class PressureTest : public drain::DrainTest {
   }
   void use(int rank, double part) { told_.held[path_of(rank)] = part_of_budget(rank, part); }
   void neighbour_uses(int rank, double part) { told_.of_neighbours[path_of(rank)] = part_of_budget(rank, part); }
-  // As often as the agent does.
+  // Acts as often as the agent does.
   void act_for(std::chrono::milliseconds time) {
     const auto end = clock_.now() + time;
     while (clock_.now() < end) {
@@ -284,7 +284,7 @@ TEST_F(PressureTest, WhileItCountsTheAgentGoesOn) {
   EXPECT_FALSE(pressure_->paused()) << "a neighbour it was that wrote";
 }
 
-// What is to be carried takes so long that programs are held for seconds.
+// The files are carried so slowly that programs are held for seconds.
 class StandstillTest : public PressureTest {
  protected:
   StandstillTest() { settings_.mover.bytes_per_second = 1'000'000; }

@@ -35,7 +35,7 @@ TEST(WriterOfTimes, InTheCaseIsTheOnlyOneButForWhoReadsWhatItPrints) {
   EXPECT_EQ(name_of(writer_of({at_work("cs_solver", 4)}, 0)), "cs_solver") << "its ranks write together";
 }
 
-// What is at work, and whether it still is.
+// The programs at work, and whether they still are.
 struct Node {
   std::vector<ProgramAtWork> programs;
   bool alive = true;

@@ -1,4 +1,4 @@
-// What people are told of programs that are held back.
+// The text that people read about programs that are held back.
 #include "run/launch/standstill.h"
 
 #include <gtest/gtest.h>
