@@ -22,7 +22,7 @@ ENTRY_DECLARATION(int, close, (int));
 
 namespace {
 
-// What follows is looked for when the library starts: the first call may come from a handler of a signal.
+// The next definitions are looked for when the library starts: the first call may come from a handler of a signal.
 auto next_write() {
   return NEXT(write);
 }
@@ -70,7 +70,8 @@ bool is_file_of_tree(int fd) {
   return sys_fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && name_in_tree(fd, path);
 }
 
-// The kernel has written `done` bytes, fewer than there are, or failed. What the program is to be told.
+// The kernel has written `done` bytes, fewer than there are, or failed. Writes on where it can; the result is the
+// program's.
 COLD ssize_t write_on(ssize_t done, int fd, const iovec* parts, int count, off_t offset) {
   if (done < 0) {
     note_failed(fd, errno);

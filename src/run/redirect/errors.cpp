@@ -5,8 +5,8 @@
 namespace forebay::redirect {
 namespace {
 
-// By the kernel's name. What the case keeps on the shared file system is not: its errors are the program's own
-// business, as without us.
+// Takes the path that the kernel tells. A file on the shared file system is not in the tree: its errors are the
+// program's own business, as without us.
 bool is_in_tree(const char* path) {
   if (state.lower.rest(path) != nullptr) return false;
   if (state.tree.rest(path) != nullptr || state.rank.keep.rest(path) != nullptr) return true;
@@ -52,7 +52,7 @@ bool read_name(const char* link, Path& path) {
   return true;
 }
 
-// Of a line of /proc/self/maps, "begin-end rights offset device inode      path", when it tells of this address.
+// The path in a line of /proc/self/maps, "begin-end rights offset device inode path", if the line is of this address.
 const char* path_of_mapping(const char* line, uintptr_t address) {
   uintptr_t bounds[2] = {0, 0};
   for (uintptr_t& bound : bounds) {
@@ -118,7 +118,7 @@ void note_failed(const void* address, int error) {
 void note_failed_for_some_reason(int fd) {
   Path path;
   if (!notes(EIO) || !name_in_tree(fd, path)) return;
-  // What else can be is seldom, and there is no room now.
+  // A full file system is the usual cause; others are rare. So it is taken for the cause if there is no room now.
   struct statfs status;
   const bool full =
       system_call(SYS_fstatfs, fd, word(&status)) == 0 &&

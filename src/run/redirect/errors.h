@@ -9,14 +9,14 @@
 
 namespace forebay::redirect {
 
-// Of those errors that are noted.
+// True for the errors that are noted.
 inline bool is_noted(int error) {
   return error == ENOSPC || error == EDQUOT || error == EIO;
 }
 
 // Each does nothing unless `error` is one of these and what failed lies in the tree. errno stays.
 COLD void note_failed(int fd, int error);
-// What makes, moves or cuts a name, or opens a file for writing.
+// A call that makes, moves or cuts a name, or opens a file for writing.
 COLD void note_failed(const Location& location, int error);
 // A mapping of a file.
 COLD void note_failed(const void* address, int error);

@@ -34,7 +34,7 @@ int exec_redirected(const char* path, char* const argv[], char* const environmen
   return NEXT(execve)(program.path(), program.arguments(), environment);
 }
 
-// What execvp does with a file that has no format the kernel knows.
+// Starts a file by the shell, as execvp does where the kernel does not know the file's format.
 int exec_by_shell(const char* path, char* const argv[], char* const environment[]) {
   const size_t count = count_of(argv);
   auto** shell = static_cast<char**>(alloca((count + 3) * sizeof(char*)));

@@ -1,4 +1,4 @@
-// What it takes to start a program that lies in the case.
+// The start of a program that lies in the case.
 #pragma once
 
 #include "run/redirect/path.h"

@@ -172,7 +172,7 @@ FTSENT* now_at(FTS* traversal, FTSENT* entry) {
   return entry;
 }
 
-// Behind the current entry: its next sibling, or its parent on the way up.
+// The entry behind the current one: its next sibling, or its parent on the way up.
 FTSENT* go_on(FTS* traversal, FTSENT* entry) {
   FTSENT* parent = entry->fts_parent;
   while (FTSENT* next = entry->fts_link) {

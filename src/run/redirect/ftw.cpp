@@ -76,7 +76,7 @@ class Traversal {
     return true;
   }
 
-  // What a call of the program's working directory has to be given.
+  // The name of the entry from the program's working directory.
   const char* name() const { return (flags_ & FTW_CHDIR) != 0 ? path_ + where_.base : path_; }
 
   // FTW_CHDIR: the working directory becomes the directory that the first `size` bytes of the path name.

@@ -217,7 +217,8 @@ int copy_up(int directory, const char* path, const char* lower, bool discard) {
   struct stat status;
   if (const int failed = sys_fstatat(AT_FDCWD, lower, &status, AT_SYMLINK_NOFOLLOW); failed < 0) return failed;
   if (!S_ISREG(status.st_mode)) return 0;  // what is not a regular file is used where it is
-  // Of the copy this user would be the owner. And nothing must be emptied where the open that asks for it is refused.
+  // This user would own the copy, so another owner's file that the user may not write is refused. And nothing must be
+  // emptied where the open that asks for it is refused.
   const bool writable = may_write(lower);
   if (!writable && status.st_uid != static_cast<uid_t>(system_call(SYS_geteuid))) return -EACCES;
   const SignalsBlocked blocked;

@@ -1,4 +1,4 @@
-// What a link in the tree stands for, and copy-up.
+// The meaning of a link in the tree, and copy-up.
 #pragma once
 
 #include "run/redirect/path.h"

@@ -23,8 +23,8 @@ void note_no_longer_mapped() {
   if (state.times.node != nullptr) state.times.node->renamed.store(1, std::memory_order_release);
 }
 
-// To be called before the name of what may be a link to a rank's directory changes. (What lies in the tree itself is
-// found there by its name.)
+// To be called before the name of what may be a link to a rank's directory changes. (A directory that lies in the tree
+// itself is found there by its name.)
 void note_rank_directory_renamed() {
   if (state.rank.local_tree.size == 0) note_no_longer_mapped();
 }

@@ -13,7 +13,7 @@ FROM_OLDEST_LIBC(dlvsym);
 namespace forebay::redirect {
 namespace {
 
-// What is called where nothing lies behind an entry, which can only be on a libc that lacks the function.
+// The function that is called where nothing lies behind an entry: only on a libc that lacks the function.
 long missing() {
   errno = ENOSYS;
   return -1;

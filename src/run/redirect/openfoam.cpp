@@ -1,5 +1,6 @@
-// OpenFOAM's own way to remove a time: Foam::rmDir, which it calls by its symbol. What it does then is known, so that
-// purging a time takes one call to the kernel. Each line of versions has arguments of its own, and so a symbol.
+// OpenFOAM's own way to remove a time: Foam::rmDir, which it calls by its symbol. The library knows what that function
+// does, so that purging a time takes one call to the kernel. Each line of versions has arguments of its own, and so a
+// symbol.
 #include <dlfcn.h>
 
 #include "run/redirect/next.h"
@@ -26,8 +27,8 @@ bool is_moved(const FileName& directory) {
   return moved;
 }
 
-// What the caller would have called, unless that is `entry` itself. Where OpenFOAM was loaded for one library only (a
-// module of Python), it is not among what comes next, but what that library finds.
+// The function that the caller would have called, unless that is `entry` itself. Where OpenFOAM was loaded for one
+// library only (a module of Python), it is not among what comes next, but what that library finds.
 template <class Remove>
 Remove* behind(Remove* entry, const char* symbol, void* caller) {
   if (void* next = find_symbol(RTLD_NEXT, symbol)) return reinterpret_cast<Remove*>(next);

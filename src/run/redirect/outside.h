@@ -54,7 +54,7 @@ inline bool is_outside(const char* path) {
   return is_elsewhere(path) && !is_untidy(path);
 }
 inline bool is_outside(int directory, const char* path) {
-  // What a descriptor stands for is not known.
+  // The directory that a descriptor stands for is not known.
   if (directory != AT_FDCWD && path != nullptr && path[0] != '/' && path[0] != '\0' && active()) return false;
   return is_outside(path);
 }

@@ -5,7 +5,7 @@
 
 namespace forebay::redirect {
 
-// Where a path's last component begins.
+// The offset of a path's last component.
 inline size_t name_offset(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash != nullptr ? static_cast<size_t>(slash - path) + 1 : 0;

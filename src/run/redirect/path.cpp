@@ -17,7 +17,7 @@ bool is_dots(const char* name, size_t size) {
   return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
 }
 
-// What has to be known of a path's text, found in one pass.
+// The properties of a path's text, found in one pass.
 struct Shape {
   size_t size;
   size_t parent;  // the size without the last component and the slashes around it
@@ -182,8 +182,8 @@ COLD bool is_plain_anew(const char* path, size_t from, size_t end, std::atomic<u
   return true;
 }
 
-// No component of path[from..end) is a genuine link. Remembers the answer "yes" by `name`, which is the same text but
-// was not written just now: reading what was written by pieces in the same moment stalls the processor.
+// No component of path[from..end) is a genuine link. The answer "yes" is remembered by `name`, which is the same text
+// but was not written just now: reading bytes that were written in pieces a moment ago stalls the processor.
 HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
   if (end <= from) return true;
   const uint64_t key = hash(name, end - from) ^ (from << 1);  // names below the tree, and relative ones
@@ -193,7 +193,7 @@ HOT bool is_plain(const char* name, const char* path, size_t from, size_t end) {
   return is_plain_anew(path, from, end, slot, key);
 }
 
-// What the kernel is to refuse as too long.
+// A location that the kernel refuses as too long.
 COLD Location too_long(Path& buffer) {
   memset(buffer.text, 'x', Path::capacity);
   buffer.text[Path::capacity] = '\0';
@@ -237,7 +237,7 @@ COLD Location locate_untidy(const Location& asked, Path& buffer, Reach reach) {
   return locate_by_resolving(text, buffer, reach);
 }
 
-// Of "/processor3/name..." the size of the first component, where it is known to lead to this rank's directory; else 0.
+// The size of the first component of "/processor3/name...", where it is known to lead to this rank's directory; else 0.
 HOT size_t in_rank_directory(const char* rest) {
   if (state.rank.directory.size == 0 || state.times.node->renamed.load(std::memory_order_acquire) != 0) return 0;
   const char* behind = state.rank.name.rest(rest + (*rest == '/'));
@@ -304,7 +304,7 @@ HOT Location locate_relative(const Location& asked, Path& buffer, Reach reach) {
   return {asked.directory, asked.path, Where::perhaps};
 }
 
-// Of a resolved virtual path.
+// Takes a resolved virtual path.
 bool is_directory(const Path& path) {
   Path kernel;
   struct stat status;

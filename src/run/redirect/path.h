@@ -1,5 +1,5 @@
-// Where paths lead. A *virtual* path is one that the program sees (in the case); a *kernel* path is where it lies (in
-// the tree or a pool).
+// The mapping of paths. A *virtual* path is one that the program sees (in the case); a *kernel* path is where it lies
+// (in the tree or a pool).
 #pragma once
 
 #include "run/redirect/outside.h"
@@ -14,7 +14,7 @@ enum class Where : unsigned char {
   inside,   // in the tree
 };
 
-// What a system call is to be given. `path` may point into the caller's buffer or be the program's own text.
+// The directory and the path for a system call. `path` may point into the caller's buffer or be the program's own text.
 struct Location {
   int directory;
   const char* path;
@@ -34,7 +34,7 @@ HOT Location locate(int directory, const char* path, Path& buffer, Reach reach =
 // The same for a path of which is_outside() was false.
 HOT Location locate_near(int directory, const char* path, Path& buffer, Reach reach = Reach::parent);
 
-// What locate() finds, with the buffer that its path may point into: so it stays where it was made.
+// The result of locate(), with the buffer that its path may point into: so it stays where it was made.
 struct Located : Location {
   Path buffer;
 
@@ -45,8 +45,8 @@ struct Located : Location {
   Located& operator=(const Located&) = delete;
 };
 
-// Beside a namespace: the location of a path of the case without the mount over the case. No rename or hard link leads
-// from one mount to another, though both be of one file system. False where there is none.
+// The location of a path of the case without the mount over the case, beside a namespace. The kernel refuses a rename
+// or hard link from one mount to another, even where both are of one file system. False where there is none.
 bool below_mount(Location& location, Path& buffer);
 // A kernel path becomes the virtual one, in place. True when it lies in the case, the tree or a pool.
 bool to_virtual(Path& path);

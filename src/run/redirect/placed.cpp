@@ -83,7 +83,8 @@ bool leads_to_placed(const Location& location, Path& text) {
 }
 
 int open_placed(const Location& location, int flags, mode_t mode) {
-  // What is only read says nothing of whose it is; and the drain tells by the open file that its link is still to come.
+  // A file that is opened for reading only is not placed: its reader need not be its writer. And the drain tells by a
+  // file open for writing that its link is still to come.
   if ((flags & (O_PATH | O_DIRECTORY)) != 0 || (flags & O_ACCMODE) == O_RDONLY) return -1;
   if ((flags & O_EXCL) == 0) {
     const int fd = sys_openat(location.directory, location.path, (flags & ~O_CREAT) | O_NOFOLLOW);

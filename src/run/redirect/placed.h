@@ -1,9 +1,9 @@
 // Placed files: where ranks share directories, a rank's new file is made in the pool of its own socket, under a name of
 // its own, and the tree gets a link to it. The link is shown as the file (Link::pool), and moves as a file's name does.
 //
-// The one who takes the last name away removes the file. So that a name which someone else moves in the same moment is
-// never left without its file, the link itself is first moved, or linked, to a hidden name that nobody else knows, and
-// only then is it looked where it leads.
+// The one who takes the last name away removes the file. Somebody else may move the name in the same moment, and it
+// must not lose its file. So the link itself is first moved, or linked, to a hidden name that nobody else knows; only
+// then does the library look where it leads.
 #pragma once
 
 #include "run/redirect/link.h"

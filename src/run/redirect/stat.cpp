@@ -41,8 +41,8 @@ COLD bool is_genuine_link(const Location& location) {
   return link_at(location.directory, location.path, text) == Link::genuine;
 }
 
-// What a followed path led to lies on the shared file system: either it is an untouched input, or a genuine link led
-// out of the tree, and has to be followed in the case instead.
+// True if a followed path that ended on the shared file system was no untouched input: a genuine link led out of the
+// tree, and has to be followed in the case instead.
 bool leads_astray(const Location& location, dev_t device) {
   return !state.flags.beside_namespace && device == state.lower_device && is_genuine_link(location);
 }
@@ -67,7 +67,7 @@ HOT [[gnu::noinline]] int stat_near(int directory, const char* path, struct stat
   if (location.outside()) return result;
   if ((flags & AT_SYMLINK_NOFOLLOW) == 0) {
     if (result == 0 ? !leads_astray(location, status->st_dev) : errno != ENOENT) return result;
-    // Also where the link's target exists in the tree only.
+    // A link whose target exists in the tree only is followed, too.
     return follow(location, buffer) ? kernel_stat(location, status, flags) : result;
   }
   return result == 0 && S_ISLNK(status->st_mode) ? stat_link(location, status, flags) : result;

@@ -173,14 +173,14 @@ void take_page(contract::NodePage* page, size_t size) {
   if (rank >= ranks || contract::bytes_of_pages(ranks) > size) return;
   state.times.node = page;
   state.times.page = page->pages() + rank;
-  // Who starts the library is the main thread as a rule; where not, nothing is called complete.
+  // The thread that starts the library is the main one as a rule. If it is not, nothing is called complete.
   if (system_call(SYS_gettid) == system_call(SYS_getpid)) state.times.main_thread = pthread_self();
 }
 
 // The kernel looks through the directories above the case for each path in it, and has to ask the shared file system
-// for them, again and again where that lets what it said expire. What lies in this rank's own directory needs none of
-// them: it is known where its times lie, or the link in the tree tells where it is. Without the page nobody would tell
-// that the link was moved, or that the directory got a link which leads out of the case.
+// for them, again and again where that lets what it said expire. This rank's own directory needs none of them: it is
+// known where its times lie, or the link in the tree tells where it is. Without the page nobody would tell that the
+// link was moved, or that the directory got a link which leads out of the case.
 void find_rank_directory() {
   if (!state.flags.beside_namespace) return;
   const size_t below = state.rank.name.size > 0 ? state.rank.name.size + 1 : 0;

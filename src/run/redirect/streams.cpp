@@ -1,7 +1,7 @@
-// Streams of C: libc writes their buffers by itself, and what fails then is told by the call that emptied the buffer,
-// by the stream's mark of an error, or, at the end of a program that does not close it, by nobody. So what a stream
-// still holds is written when it is closed or the program ends, while it is known which file it is, and its mark is
-// looked at before it goes.
+// Streams of C: libc writes their buffers by itself. A failure then shows in the call that emptied the buffer, or in
+// the stream's mark of an error. At the end of a program that does not close the stream it shows nowhere. So the
+// library flushes a stream when it is closed or the program ends, while it is known which file it is, and looks at its
+// mark before it goes.
 #include <stdio.h>
 #include <stdio_ext.h>
 
@@ -10,7 +10,7 @@
 #include "run/redirect/streams.h"
 
 extern "C" {
-// Of libc, without a header: all open streams.
+// The iterator of libc over all open streams, for which it has no header.
 using StreamIterator = struct _IO_FILE*;
 __attribute__((weak)) StreamIterator _IO_iter_begin();
 __attribute__((weak)) StreamIterator _IO_iter_end();

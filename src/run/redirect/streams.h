@@ -1,4 +1,4 @@
-// What a stream of C remembers of failed writes.
+// The failed writes that a stream of C remembers.
 #pragma once
 
 #include <stdio.h>

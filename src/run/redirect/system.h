@@ -18,10 +18,10 @@
 #include <cerrno>
 #include <cstddef>
 
-// What is rarely run has a frame of its own, so that the buffers of the rare way do not spread the usual way's stack
-// over pages that the kernel has pushed out of the caches.
+// A function that is rarely run has a frame of its own. So its buffers do not spread the usual way's stack over pages
+// that the kernel has pushed out of the caches.
 #define COLD [[gnu::noinline, gnu::cold]]
-// What every call runs lies side by side.
+// Functions that every call runs lie side by side.
 #define HOT [[gnu::hot]]
 
 namespace forebay::redirect {

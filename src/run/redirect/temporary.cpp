@@ -15,7 +15,7 @@ namespace {
 class Template {
  public:
   explicit Template(char* text) : own_(text), location_(AT_FDCWD, text) {}
-  // What libc is to work on.
+  // The template that libc works on.
   char* text() {
     pass_gate(location_);
     return const_cast<char*>(location_.path);

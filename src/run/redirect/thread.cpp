@@ -29,7 +29,7 @@ ENTRY(int, pthread_create,
   const auto next = NEXT(pthread_create);
   if (!active() || (attributes != nullptr && has_own_memory(*attributes)))
     return next(thread, attributes, function, argument);
-  // What the copy points to stays the program's.
+  // The memory that the copy points to stays the program's.
   pthread_attr_t own;
   if (attributes != nullptr)
     own = *attributes;

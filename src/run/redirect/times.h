@@ -8,7 +8,7 @@
 
 namespace forebay::redirect {
 
-// To be called when the directory `path`, located at `location`, was made. Is it a time of this rank, a line begins.
+// To be called when the directory `path`, located at `location`, was made. A line begins if it is a time of this rank.
 COLD void note_time_made(int directory, const char* path, const Location& location);
 // To be called before a file is opened for writing. In a time that is not the newest line's a line begins; and a state
 // is counted, or a mesh noted.
@@ -21,8 +21,8 @@ COLD void note_cut(const char* path);
 // it. False: it is not such a name.
 COLD bool name_before_purge(Path& path);
 
-// To be called in place of unlinking `path`, located at `location`. True: it was a file of a time, or a link that
-// stands for one, and is gone.
+// The caller calls it in place of unlinking `path`, located at `location`. True: it was a file of a time, or a link
+// that stands for one, and is gone.
 COLD bool purge_file(int directory, const char* path, const Location& location);
 // To be called in place of removing the directory `path` with all that is in it. True: it was a time, and is gone.
 COLD bool purge_time(const char* path);

@@ -1,4 +1,4 @@
-// What redirect costs: the same small program with and without the library, in pairs of processes that take turns.
+// The cost of redirect: the same small program with and without the library, in pairs of processes that take turns.
 //
 // Each pair is two new processes. They alternate slice by slice, so that whatever else the machine does hits both
 // alike; a pair's ratio is the median over its slices. Many short pairs tell more than few long ones: what differs from
@@ -6,8 +6,9 @@
 //
 //   redirect_bench LIBRARY [--files N] [--pairs N] [--only NAME]
 //
-// Prints one JSON object. Each ratio is the median over the pairs, with a 95 % confidence interval from the order
-// statistics of the pairs' ratios (no distribution assumed); a goal counts as met when the whole interval meets it.
+// The output is one JSON object. Each ratio is the median over the pairs, with a 95 % confidence interval from the
+// order statistics of the pairs' ratios (no distribution assumed); a goal counts as met when the whole interval meets
+// it.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -39,7 +40,7 @@ double now() {
   std::exit(1);
 }
 
-// One slice: calls on files of one directory. Returns the seconds that they took.
+// One slice: calls on files of one directory. The result is the seconds that they took.
 double work(const std::string& what, const std::vector<std::string>& names) {
   static char bytes[4096];
   struct stat status {};
@@ -180,7 +181,7 @@ int main(int count, char** arguments) {
   const int gate = open((root + "/gate").c_str(), O_RDWR | O_CREAT, 0600);
   if (gate < 0 || ftruncate(gate, 4096) != 0) fail("make", root + "/gate");
   close(gate);
-  // What an agent gives to a rank of a run.
+  // The variables that an agent gives to a rank of a run.
   const std::vector<std::string> with = {"LD_PRELOAD=" + std::filesystem::absolute(words[1]).string(),
                                          "FOREBAY_CASE=" + root + "/case",
                                          "FOREBAY_TREE=" + root + "/tree",

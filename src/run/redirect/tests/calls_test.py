@@ -71,7 +71,7 @@ assert not os.path.exists(own + "/0/processorID") and os.path.exists("moved/0/pr
 print("reached")
 """
 
-# What was moved away is not written to, whoever moved it, and what takes its place is.
+# A directory that was moved away is not written to, whoever moved it; the directory that takes its place is.
 RENAMED = """
 cd "$1" && own=$PWD/processor0
 mv processor0 backup && mkdir -p processor0/0 && echo new > $own/0/U && cat backup/0/U processor0/0/U

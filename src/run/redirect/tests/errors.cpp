@@ -1,5 +1,5 @@
 // Writes of every kind, each a scenario with a name. Started in the case; results do not matter, as in programs that
-// ignore them. What the library noted of them is what errors_test.py looks at.
+// ignore them. errors_test.py looks at the library's notes of them.
 #include <aio.h>
 #include <stdio_ext.h>
 #include <sys/mman.h>
@@ -236,7 +236,7 @@ const std::map<std::string, std::function<void()>> scenarios{
          write(fd, text.data(), text.size());
        });
      }},
-    // What is no loss of the case's.
+    // Failures that lose nothing of the case.
     {"a file of the case that is elsewhere",
      [] {
        const int fd = open("/dev/full", O_WRONLY);

@@ -164,7 +164,7 @@ FAULTS = {
     "a thread": ("write", 1),
     "a child": ("write", 1),
 }
-# What opens nothing of its time in the program's main thread has no line.
+# A scenario that opens nothing of its time in the program's main thread has no line.
 WITHOUT_LINE = ["a thread", "mkdirat", "symlink", "link"]
 PYTHON = "open('5/f', 'wb', buffering=0).write(bytes(300000))"
 FORTRAN = """

@@ -222,7 +222,8 @@ def build(case, shared):
             os.utime(os.path.join(directory, name), ns=(1577836800 * 10**9, 1577836800 * 10**9))
 
 
-# What changes from run to run by itself: git's index holds inode numbers and times, and fio writes the time of day.
+# Files that change from run to run by themselves: git's index holds inode numbers and times, and fio writes the time of
+# day.
 IGNORED = {
     "git": (".git/index", "clone/.git"),
     "fio": tuple(f"v.{job}.{file}" for job in range(2) for file in range(3)),

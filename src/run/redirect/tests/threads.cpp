@@ -1,5 +1,6 @@
 // Many at once: threads and processes that open the same staged links for writing, handlers that open files, children
-// made in every way, libraries of the case. Prints what must not depend on luck; exits with 1 when something is wrong.
+// made in every way, libraries of the case. The output must not depend on luck; the exit status is 1 when something is
+// wrong.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -194,7 +195,7 @@ void cancellation() {
   unlink(fifo.c_str());
 }
 
-// What a thread does with the smallest stack that the system gives, in a directory of its own.
+// The calls of a thread with the smallest stack that the system gives, in a directory of its own.
 void* on_a_small_stack(void* directory) {
   const int here = open(static_cast<const char*>(directory), O_RDONLY | O_DIRECTORY);
   const int input = openat(here, "input", O_WRONLY | O_APPEND);

@@ -11,7 +11,7 @@ import sys
 from harness import Pair, finish, kept_files, lines_of, ranks_page, report, write
 
 STATE, CUT, AGAIN = 1, 1, 2
-# What is invalid, divides by zero or overflows kills the program, as OpenFOAM wants it.
+# An invalid operation, a division by zero or an overflow kills the program, as OpenFOAM wants it.
 PROGRAM = """
 import ctypes, itertools, os, shutil, subprocess, sys, threading
 ctypes.CDLL("libm.so.6").feenableexcept(0x1 | 0x4 | 0x8)
