@@ -49,7 +49,7 @@ inline constexpr const char* errors_variable = "FOREBAY_ERRORS";
 // ranks' files may be such links.
 inline constexpr const char* socket_pool_variable = "FOREBAY_SOCKET_POOL";
 
-// Of the names of ranks' directories: "processor3".
+// The beginning of the names of ranks' directories: "processor3".
 inline constexpr const char* rank_prefix = "processor";
 inline constexpr std::size_t rank_prefix_size = 9;
 inline constexpr const char* serial_name = "serial";
@@ -85,10 +85,10 @@ constexpr std::uint64_t hash_of(const char* text, std::size_t size, std::uint64_
   for (std::size_t i = 0; i < size; ++i) from = (from ^ static_cast<unsigned char>(text[i])) * prime;
   return from;
 }
-// Names that begin so, then with the 16 hexadecimal digits of the hash of what `lower_variable` says, and "-", are the
-// library's own, for a moment, while it copies a staged link up or takes a placed file's name away. They are hidden
-// from listings and must not be drained. The hash is that of one run: whatever else is named like this is a program's.
-// (They stand in the tree, since beside a namespace no other place is on the same mount.)
+// The library's own names begin so, then have the 16 hexadecimal digits of the hash of `lower_variable`'s value, and
+// "-". They exist for a moment, while the library copies a staged link up or takes a placed file's name away. They are
+// hidden from listings and must not be drained. The hash is that of one run: whatever else is named like this is a
+// program's. (They stand in the tree, since beside a namespace no other place is on the same mount.)
 inline constexpr const char* temporary_prefix = ".forebay-up-";
 
 }  // namespace forebay::contract

@@ -9,7 +9,7 @@ namespace forebay::contract {
 
 // A decimal number with nothing around it, as OpenFOAM writes it: "0.005", "1e-05", "-180". OpenFOAM's own reader takes
 // "+1" and "0x10", too (and stops with a floating point exception at a directory named "nan"); no solver writes those,
-// and such a directory is more likely something else. What begins with a dot is not listed.
+// and such a directory is more likely something else. A name that begins with a dot is not listed.
 constexpr bool is_time_name(const char* name, std::size_t size) {
   constexpr std::size_t longest = 255;  // of a file's name
   if (size == 0 || size > longest || name[0] == '.') return false;
@@ -32,11 +32,11 @@ constexpr bool is_time_name(const char* name, std::size_t size) {
   return digits() > 0 && at == size;
 }
 
-// What is closer to zero, or further away, has these values.
+// Times closer to zero, or further away, have these values.
 inline constexpr double least_time = 1e-300, largest_time = 1e300;
 
-// Of a time's name. The C library's own would ask the locale for the decimal point. Up to 19 digits are exact, so times
-// that differ have different values in the order of their names.
+// The value of a time's name. The C library's own would ask the locale for the decimal point. Up to 19 digits are
+// exact, so times that differ have different values in the order of their names.
 constexpr double value_of(const char* name, std::size_t size) {
   constexpr int most = 4000;  // of an exponent: a name has at most 255 digits, and a long double must hold the quotient
   static_assert(LDBL_MAX_10_EXP > most + 300);

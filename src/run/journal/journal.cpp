@@ -54,7 +54,8 @@ tl::unexpected<Error> damaged(const std::string& path, std::size_t line_number, 
                "the files it speaks of are untouched; compare the pool with the case by hand before cleaning");
 }
 
-// Passes on every whole line, without its line feed; returns the bytes of all of them. The rest is torn.
+// Passes on every whole line, without its line feed; returns the bytes of all of them. Bytes behind them are a torn
+// line.
 Result<std::uint64_t> each_line(int file, const std::string& path,
                                 const std::function<Status(std::string_view line)>& take) {
   struct stat status {};

@@ -446,7 +446,7 @@ class CaseFiles final : public SharedFiles {
       if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK)
         return failed("cannot link to", to_path);
     }
-    // The rest cannot be made atomic here. A directory that appears between the two calls is replaced only when it is
+    // The two calls below cannot be made atomic here. A directory that appears between them is replaced only when it is
     // empty; a file could be lost in that instant, on file systems that know neither flags nor links.
     if (::fstatat(to.directory, to.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
       errno = EEXIST;

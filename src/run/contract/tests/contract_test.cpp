@@ -66,7 +66,7 @@ TEST(ContractTest, APathInAListIsReadAsItWas) {
     EXPECT_EQ(list_word(vector[0]), vector[1]);
     EXPECT_EQ(read_word(vector[1]), vector[0]);
   }
-  // Whatever stands there, no byte behind its end is read.
+  // No byte behind the end of a text is read, whatever the text is.
   for (const std::string word : {"%", "%3", "%3g", "a%"}) EXPECT_EQ(read_word(word), word);
 }
 
@@ -76,7 +76,7 @@ TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
   EXPECT_EQ(name_of_rank(12), "processor12");
 }
 
-// What programs with an older library, and runs that were killed, have on disk.
+// Programs with an older library, and runs that were killed, have pages of this layout on disk.
 TEST(ContractTest, ThePagesLieAsThisVersionSays) {
   static_assert(version == 2);
   static_assert(sizeof(TimeLine) == 64 && offsetof(TimeLine, flags) == 32 && offsetof(TimeLine, name) == 40);

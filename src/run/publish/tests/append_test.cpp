@@ -22,7 +22,7 @@ class AppendTest : public CaseTest {
     write(log_, first_part);
     write(pool_ + "/log", whole_log);
   }
-  // The rest of the local file, up to `until`.
+  // A unit that appends the local file's bytes up to `until`.
   layouts::Unit rest(std::uint64_t until) {
     layouts::Unit unit;
     unit.target = "log";
