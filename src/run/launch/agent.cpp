@@ -47,10 +47,9 @@ using namespace std::chrono_literals;
 // what this costs, the solver waits for.
 constexpr auto shortest_pause = 3ms, longest_pause = 250ms;
 constexpr int pause_per_work = 256;
-// While events wait, and at most so often in a pause: how often they are taken from the kernel, whose queue is short.
-// Waking for that costs as much as following. More than this only while times are sampled, where most directories are
-// not watched and tell nothing; and no more than to the next tick. Ticks are rarer the longer
-// ago the last look is, which has made the newest directories watched; but no rarer than what the run tells of itself.
+// While events wait for their batch they are taken from the kernel, whose queue is short: after a sixth of the pause,
+// and no more often than this. Waking for that costs as much as following. A tick comes after tick_interval, or up to
+// longest_pause where the last batch is longer ago; it comes no later than the run's next report.
 constexpr auto glance_interval = 20ms;
 constexpr int glances_in_pause = 6;
 constexpr auto tick_interval = 200ms;
