@@ -153,7 +153,6 @@ class Agent {
   } program_{.started = clock_.now()};
   // When the report was last told, and what of it.
   struct Told {
-    bool news = true;  // something happened since
     Clock::time_point at{}, to_case_at{}, to_drain_at{};
     std::vector<std::string> safe_times = {};  // as the case was told
   } told_;
@@ -487,7 +486,7 @@ bool Agent::at_rest() const {
 Clock::time_point Agent::next_tick() const {
   const auto now = clock_.now(), last_look = next_.events - next_.pause;
   if (at_rest()) return now + std::min<Clock::duration>(rest_interval, plan_.settings.drain.refresh);
-  const auto longest = std::clamp<Clock::duration>(next_.pause, tick_interval, status_interval);
+  const auto longest = std::max<Clock::duration>(next_.pause, tick_interval);
   const auto tick = std::clamp<Clock::duration>(now - last_look, tick_interval, longest);
   const auto due_at = told_.at + status_interval;
   return due_at > now ? std::min(now + tick, due_at) : now + tick;
@@ -568,7 +567,6 @@ void Agent::serve() {
     const bool calm = !pressure_->tight() && !pressure_->paused();
     if (nothing && early && calm && clock_.now() < next_.tick && !drain_->look_is_wanted()) continue;
     if (due || !nothing) next_.rest = clock_.now() + rest_after;
-    told_.news = told_.news || due || !nothing;
     if (due || (waits[2].revents & POLLIN) != 0) read_events();
     if ((waits[3].revents & POLLIN) != 0) drain_->on_outcomes();
     if (waits[1].revents != 0) {
@@ -698,11 +696,8 @@ void Agent::tell_status(bool at_once) {
   Pulse::beat();
   const auto now = clock_.now();
   const auto beat = alone() ? std::chrono::milliseconds(beat_interval) : pace_.listen;
-  const bool same = report_.phase == Phase::running && next_.pause > status_interval && !told_.news;
-  const auto rest = same ? beat : std::min<std::chrono::milliseconds>(status_interval, beat);
-  if (!at_once && now - told_.at < rest) return;
+  if (!at_once && now - told_.at < std::min<std::chrono::milliseconds>(status_interval, beat)) return;
   told_.at = now;
-  told_.news = false;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
   report_.stability.program = course_.steadiness.program();

@@ -53,8 +53,8 @@ uint64_t now() {
   return static_cast<uint64_t>(date.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(date.tv_nsec);
 }
 
-// Its number comes last: who reads a line that is being written sees none. Ranks that share the case in one piece share a
-// page, so each takes a number of its own.
+// Its number comes last: who reads a line that is being written sees none. Ranks that share the case in one piece share
+// a page, so each takes a number of its own.
 TimeLine& begin_line(RankPage& page, const TimeName& name) {
   const bool before = find_line(page, name) != nullptr;
   const uint64_t sequence = page.begun.fetch_add(1, std::memory_order_acq_rel) + 1;
