@@ -261,7 +261,7 @@ void RestartPoints::act() {
         if (!carries || !run.holds_times() || is_busy) break;
         release_unused();
         if (!take(action.state)) break;
-        // Of several nodes each state that a window begins with is carried, so a window lasts half an interval at least.
+        // A node carries each state that a window begins with, so a window lasts half an interval at least.
         if (several() && look.now - ledger.carried_at < settings().interval / 2) ledger.window *= 2;
         carry(action.state);
         break;

@@ -69,7 +69,7 @@ std::string argument_into_tree(const std::string& argument, const std::string& d
   return led == path ? argument : led;
 }
 
-// As execvp finds it.
+// Searches PATH as execvp does.
 std::string path_of_program(const std::string& program) {
   const char* search = std::getenv("PATH");
   if (program.find('/') == std::string::npos)

@@ -118,6 +118,7 @@ TEST_F(DrainTest, AVersionThatHadChangedPlacesGoesUnlessItIsSomebodysOwn) {
     open();
     write(tree() + "/log", "first");
     ASSERT_TRUE(drive([&] { return on_case("log"); }));
+    rounds();
     drain_.reset();
     write(tree() + "/log", "second");
     if (edited) write(case_ + "/log", "somebody's");
