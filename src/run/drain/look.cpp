@@ -357,7 +357,8 @@ void Look::find_kept(int rank, const std::map<std::string, std::uint64_t>& was_n
   std::map<core::LineId, std::vector<KeptEntry>> purged;
   for (KeptEntry& entry : entries_kept(kept_[rank]))
     if (entry.line.id.sequence <= found.look.before.begun) purged[entry.line.id].push_back(std::move(entry));
-  for (const auto& [id, entries] : purged) {
+  for (const auto& [line_id, entries] : purged) {
+    const core::LineId& id = line_id;
     auto of = std::ranges::find_if(found.look.lines, [&](const auto& each) { return each.before.id == id; });
     if (of == found.look.lines.end()) {
       core::Line line = entries.front().line;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 #include "run/contract/text.h"
@@ -404,10 +403,11 @@ std::vector<std::string> RestartPoints::last_times() const {
     if (std::ranges::find(last, time) == last.end()) last.push_back(time);
   };
   const auto common = core::common_states(times);
-  for (const core::StateId& state : std::views::reverse(last_states())) {
-    for (const auto& [rank, part] : common.at(state))
+  const std::vector<core::StateId> states = last_states();
+  for (auto state = states.rbegin(); state != states.rend(); ++state) {
+    for (const auto& [rank, part] : common.at(*state))
       if (part->mesh && *part->mesh != part->line) add(part->mesh->time);
-    add(state.time);
+    add(state->time);
   }
   return last;
 }
@@ -660,8 +660,8 @@ bool RestartPoints::are_home(const core::Parts& parts) const {
 // Where files go as they are closed, a state is home when all of them are.
 void RestartPoints::find_home() {
   const auto common = core::common_states(times);
-  for (const core::StateId& state : std::views::reverse(good))
-    if (!home.contains(state) && are_home(common.at(state))) note_home(state, home_of(common.at(state)));
+  for (auto state = good.rbegin(); state != good.rend(); ++state)
+    if (!home.contains(*state) && are_home(common.at(*state))) note_home(*state, home_of(common.at(*state)));
 }
 
 // The run removes superseded states only while nothing is in doubt. The end deals with those that stay.
