@@ -28,6 +28,11 @@ const core::RankLook::OfLine* line_in(const core::RankLook& look, const core::Li
   return of == look.lines.end() ? nullptr : &*of;
 }
 
+// The date as the calls of the kernel have it.
+timespec date_of(core::Ticks ticks) {
+  return {ticks / 1'000'000'000, ticks % 1'000'000'000};
+}
+
 core::Ticks in_ticks(std::chrono::system_clock::time_point date) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(date.time_since_epoch()).count();
 }
@@ -154,7 +159,7 @@ void RestartPoints::note_times() {
         for (const auto& [name, file] : files) first = std::min(first, file.mark.mtime_ns);
         const auto* of = line_in(found.at(rank).look, time.line);
         if (of != nullptr && of->after.begun_at != 0) first = of->after.begun_at;
-        seen.begin_time(time.line.time, run.seconds_at({first / 1'000'000'000, first % 1'000'000'000}));
+        seen.begin_time(time.line.time, run.seconds_at(date_of(first)));
       }
       if (time.left && time.line.sequence > found.at(rank).left_before) note_files(time, files);
       if (carries_times_whole() && !time.kept && !work.drained.contains(rank, time.line.time))
@@ -195,8 +200,7 @@ double RestartPoints::left_at(const core::Parts& parts) const {
     const auto next = std::ranges::upper_bound(lines, part->line.sequence, {},
                                                [](const auto& each) { return each.after.id.sequence; });
     if (next == lines.end() || next->after.begun_at == 0) return run.now();
-    const std::int64_t date = next->after.begun_at;
-    last = std::max(last, run.seconds_at({date / 1'000'000'000, date % 1'000'000'000}));
+    last = std::max(last, run.seconds_at(date_of(next->after.begun_at)));
   }
   return last;
 }
@@ -492,11 +496,10 @@ void RestartPoints::release(const std::string& time) {
   const auto found_held = held.find(time);
   if (found_held == held.end()) return;
   for (const auto& [rank, parts] : found_held->second.parts)
-    for (const Taken& part : parts)
-      if (is_held_elsewhere(part.directory, found_held->second))
-        continue;
-      else if (auto removed = remove_tree(part.directory); !removed)
-        run.note(std::nullopt, removed.error().text());
+    for (const Taken& part : parts) {
+      if (is_held_elsewhere(part.directory, found_held->second)) continue;
+      if (auto removed = remove_tree(part.directory); !removed) run.note(std::nullopt, removed.error().text());
+    }
   held.erase(found_held);
 }
 
@@ -537,22 +540,22 @@ const RestartPoints::Held* RestartPoints::held_of(const std::string& time) const
   return nullptr;
 }
 
-std::string RestartPoints::held_directory(int rank, const std::string& time) const {
+const RestartPoints::Taken* RestartPoints::taken_of(int rank, const std::string& time) const {
   const Held* of = held_of(time);
-  if (of == nullptr) return {};
-  const auto parts = of->parts.find(rank);
-  if (parts == of->parts.end()) return {};
-  for (const Taken& part : parts->second)
-    if (part.line.time == time) return part.directory;
-  return {};
+  if (of == nullptr || !of->parts.contains(rank)) return nullptr;
+  const std::vector<Taken>& parts = of->parts.at(rank);
+  const auto part = std::ranges::find_if(parts, [&](const Taken& each) { return each.line.time == time; });
+  return part == parts.end() ? nullptr : &*part;
+}
+
+std::string RestartPoints::held_directory(int rank, const std::string& time) const {
+  const Taken* part = taken_of(rank, time);
+  return part == nullptr ? std::string() : part->directory;
 }
 
 TimeFiles RestartPoints::held_files(int rank, const std::string& time) const {
-  const Held* of = held_of(time);
-  if (of == nullptr || !of->parts.contains(rank)) return {};
-  for (const Taken& part : of->parts.at(rank))
-    if (part.line.time == time) return part.files;
-  return {};
+  const Taken* part = taken_of(rank, time);
+  return part == nullptr ? TimeFiles() : part->files;
 }
 
 TimeFiles RestartPoints::files_of(int rank, const std::string& time) const {
@@ -567,16 +570,13 @@ TimeFiles RestartPoints::files_of(int rank, const std::string& time) const {
 
 OwnNames RestartPoints::own_names(int rank, const std::string& time, const std::string& directory) const {
   OwnNames own;
-  const Held* of = held_of(time);
-  if (of == nullptr || !of->parts.contains(rank)) return own;
-  for (const Taken& part : of->parts.at(rank)) {
-    if (part.line.time != time) continue;
-    const std::string tree = local_of(run.roots, time_directory(rank, time));
-    for (const auto& [name, file] : held_files(rank, time)) {
-      for (const std::string& other : {part.directory, tree})
-        if (other != directory) own[name].push_back(join(other, name));
-      std::ranges::copy(paths_kept(rank, part.line, name), std::back_inserter(own[name]));
-    }
+  const Taken* part = taken_of(rank, time);
+  if (part == nullptr) return own;
+  const std::string tree = local_of(run.roots, time_directory(rank, time));
+  for (const auto& [name, file] : part->files) {
+    for (const std::string& other : {part->directory, tree})
+      if (other != directory) own[name].push_back(join(other, name));
+    std::ranges::copy(paths_kept(rank, part->line, name), std::back_inserter(own[name]));
   }
   return own;
 }

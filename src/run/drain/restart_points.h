@@ -136,6 +136,8 @@ struct RestartPoints {
   void note_freed(int rank, const core::LineId& line);
   std::vector<std::string> paths_kept(int rank, const core::LineId& line, const std::string& name) const;
   bool take_line(int rank, const core::RankLook::OfLine& of, Held& into);
+  // This rank's part of a held state; null where nothing of the time is held.
+  const Taken* taken_of(int rank, const std::string& time) const;
   bool is_used(const Held& each) const;
   bool is_held_elsewhere(const std::string& directory, const Held& than) const;
   void release(const std::string& time);
