@@ -36,8 +36,8 @@ bool is_sound(const Page& page, const RankLook::OfLine& of) {
 
 bool has_whole_mesh(const RankLook& look, const std::optional<LineId>& mesh) {
   if (!mesh) return true;
-  const auto found = std::ranges::find_if(look.lines, [&](const auto& each) { return each.after.id == *mesh; });
-  if (found == look.lines.end() || !can_be_judged(look.after, *found)) return false;
+  const RankLook::OfLine* found = look.find(*mesh);
+  if (found == nullptr || !can_be_judged(look.after, *found)) return false;
   const auto is_mesh_file = [](const auto& each) { return is_of_mesh(each.first); };
   return std::ranges::any_of(found->files, is_mesh_file) && std::ranges::all_of(found->files, [&](const auto& each) {
            return !is_mesh_file(each) || is_closed(each.second);
@@ -184,6 +184,11 @@ std::optional<StateId> newest_of_all(const Ledger& ledger, const Reports& report
 }
 
 }  // namespace
+
+const RankLook::OfLine* RankLook::find(const LineId& line) const {
+  const auto found = std::ranges::find_if(lines, [&](const OfLine& each) { return each.after.id == line; });
+  return found == lines.end() ? nullptr : &*found;
+}
 
 bool is_left(const Page& page, std::uint64_t sequence) {
   if (page.ended) return true;

@@ -76,6 +76,8 @@ struct RankLook {
   };
   Page before, after;
   std::vector<OfLine> lines;  // by sequence
+
+  const OfLine* find(const LineId& line) const;  // null: the look has not found it
 };
 
 // One look at a node.

@@ -77,10 +77,10 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
   if (nobody_watched || run.ledger.lost_events() || known.deleted || closed.contains(path) || closed.contains(local))
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
-  // A held file (restart_points.h) has another name of ours, which changes its ctime.
+  // A held file (held_states.h) has another name of ours, which changes its ctime.
   if (const auto time = time_of(path, false);
       time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
-    return status.st_nlink > (work.points.held_of(time->time) != nullptr ? 2U : 1U);
+    return status.st_nlink > (work.points.held().of(time->time) != nullptr ? 2U : 1U);
   if (work.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
   return status.st_nlink > 1 || identity_of(status).ctime_ns != changed;

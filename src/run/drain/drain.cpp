@@ -76,7 +76,7 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& c
   if (request.settings.redirected) {
     auto pages = Pages::make(join(request.home, pages_name), request.settings.all_ranks);
     if (!pages) return forward(pages);
-    state->points.pages.emplace(std::move(*pages));
+    state->points.use_pages(std::move(*pages));
     std::vector<std::string> pools = request.placed;
     pools.push_back(request.home);
     auto failed = FailedWrites::make(join(request.home, failed_writes_name), pools);
@@ -116,13 +116,13 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
 }
 
 void Drain::ranks_need_case_path() {
-  if (state_->points.pages) state_->points.pages->map_nothing();
+  state_->points.map_nothing();
 }
 
 Status Drain::add_rank(int rank, const std::string& pool) {
   state_->seen.add_rank(rank);
   const std::string kept = kept_directory(rank, pool);
-  state_->points.looks.add_rank(rank, kept);
+  state_->points.add_rank(rank, kept);
   return make_private_directory(kept);
 }
 
@@ -183,8 +183,7 @@ void Drain::free_purged() {
 }
 
 void Drain::on_case_elsewhere(const std::string& time) {
-  auto& newest = state_->points.others.on_case;
-  if (!newest || openfoam::time_less(*newest, time)) newest = time;
+  state_->points.on_case_elsewhere(time);
 }
 
 bool Drain::look_is_wanted() const {
@@ -220,12 +219,11 @@ Activity Drain::activity() const {
 }
 
 void Drain::hear(core::Reports reports, int nodes) {
-  state_->points.reports = std::move(reports);
-  state_->points.others.count = nodes;
+  state_->points.hear(std::move(reports), nodes);
 }
 
 const std::set<core::StateId>& Drain::carried() const {
-  return state_->points.ledger.carried;
+  return state_->points.carried();
 }
 
 std::vector<std::string> Drain::complete_times() const {
@@ -259,7 +257,7 @@ void Drain::vouch_for_checkpoints() {
 }
 
 void Drain::rank_ended(int rank, bool cleanly) {
-  if (cleanly) state_->points.looks.note_ended(rank);
+  if (cleanly) state_->points.note_ended(rank);
 }
 
 void Drain::add_logs(const std::set<std::uint64_t>& inodes) {

@@ -46,7 +46,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.points.look(true);
   if (!state.end.ended_cleanly) {
     state.points.take_last();
-    for (const std::string& time : state.points.last_times()) state.run.record(complete_record(time));
+    for (const std::string& time : state.points.last().last_times()) state.run.record(complete_record(time));
   }
   if (cleanly)
     state.points.note_end();
@@ -173,7 +173,7 @@ void End::list_times() {
     for (const std::string& time : run.times_here(rank))
       if (run.is_new_time(rank, time)) here.insert(time);
   }
-  const std::vector<std::string> begun = points.times_begun();
+  const std::vector<std::string> begun = points.last().begun();
   for (const std::string& time : begun) here.erase(time);
   std::vector<std::string> unknown(here.begin(), here.end());
   std::ranges::sort(unknown, openfoam::time_less);
@@ -269,7 +269,7 @@ bool End::submit_time_of(int rank, const std::string& time) {
       work.not_carried.still_open.contains(directory))
     return true;
   if (run.ledger.find(directory) || work.unreadable.in_pieces.contains({rank, time})) return false;
-  const bool complete = points.is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
+  const bool complete = points.last().is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
                         work.groups.times.contains(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
   const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
@@ -286,8 +286,8 @@ bool End::submit_time_of(int rank, const std::string& time) {
 void End::submit_last_complete() {
   if (ended_cleanly) return;
   points.take_last();  // again, where that failed
-  for (const std::string& time : points.last_times()) {
-    if (points.is_home(time) || points.stands_in_tree(time) || points.held_of(time) == nullptr) continue;
+  for (const std::string& time : points.last().last_times()) {
+    if (points.is_home(time) || points.last().stands_in_tree(time) || points.held().of(time) == nullptr) continue;
     run.tell(fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
     work.submit_time(time, true);
   }
@@ -296,7 +296,7 @@ void End::submit_last_complete() {
 // Everything but the newest restartable states stays in the pool. The program's own last checkpoint is no time, and is
 // carried as well.
 void End::carry_restartable() {
-  const std::vector<std::string> newest = points.last_times();
+  const std::vector<std::string> newest = points.last().last_times();
   std::set<std::uint64_t> others;
   for (const auto& [ticket, job] : work.jobs)
     if (job.kind != Job::Kind::checkpoint && std::ranges::find(newest, job.time) == newest.end()) others.insert(ticket);
@@ -349,7 +349,7 @@ void End::remove_deleted() {
   };
   // After a crash the newest state stays, though the program had purged it. Another node may be dead, and what it
   // brought home is not known here: then every state that this node brought home stays.
-  const std::vector<std::string> newest = points.last_times();
+  const std::vector<std::string> newest = points.last().last_times();
   const auto stays = [&](const std::string& time) {
     if (ended_cleanly) return false;
     return time == points.newest_safe() || std::ranges::find(newest, time) != newest.end() ||
@@ -462,7 +462,7 @@ void End::count_undrained() {
       undrained_bytes += output.mark.size;
     }
   }
-  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : points.last_times()) {
+  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : points.last().last_times()) {
     if (points.is_home(time)) continue;
     for (const int rank : seen.ranks)
       for (const auto& [file, what] : points.files_of(rank, time)) {

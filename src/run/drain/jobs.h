@@ -50,7 +50,7 @@ struct Job {
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last
   std::string time;  // checkpoint: the version that was kept; empty: as the program left it; comparison: a group's
-  bool from_keep = false;
+  bool from_held = false;
   std::shared_ptr<Prepared> prepared;
   std::uint64_t closings = 0;  // Doubts::closings when it was submitted
   bool at_end = false;         // then the program had ended

@@ -71,7 +71,7 @@ void Links::find_partners(const Job& job) {
   if (job.kind == Job::Kind::file) {
     work.submit_file(job.key, end.phase == Phase::running, partners, job.place.turn);
   } else {
-    work.submit_rank_time(job.rank, job.time, job.from_keep, partners, job.place.turn);
+    work.submit_rank_time(job.rank, job.time, job.from_held, partners, job.place.turn);
   }
 }
 

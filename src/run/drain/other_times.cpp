@@ -38,7 +38,7 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
   std::string directory;
   if (const auto time = time_of(path, is_directory)) {
     const bool serves = seen.serves(time->rank);
-    if (serves ? seen.points.carries_times_whole() : time->rank < 0) return std::nullopt;
+    if (serves ? seen.run.carries_times_whole() : time->rank < 0) return std::nullopt;
     directory = time_directory(time->rank, time->time);
   } else {
     const std::size_t slash = path.find('/');
@@ -89,13 +89,13 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
 // It goes when the program has ended, like any file that is cut.
 bool OtherTimes::is_cut(const std::string& directory) const {
   const auto time = openfoam::time_path(directory);
-  return time && seen.serves(time->rank) && seen.points.looks.is_cut(time->rank, time->time);
+  return time && seen.serves(time->rank) && seen.points.is_cut(time->rank, time->time);
 }
 
 bool OtherTimes::have_left(const std::set<std::string>& directories) const {
   return std::ranges::all_of(directories, [&](const std::string& directory) {
     const auto time = openfoam::time_path(directory);
-    return time && seen.serves(time->rank) && seen.points.looks.has_left(time->rank, time->time);
+    return time && seen.serves(time->rank) && seen.points.has_left(time->rank, time->time);
   });
 }
 

@@ -62,10 +62,10 @@ void Work::take(const Outcome& outcome) {
   in_flight.erase(job.key);
   std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
   if (in_flight.empty()) acts.removed_in_flight.clear();
-  if (job.from_keep) points.use(job.time, false);
+  if (job.from_held) points.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
-  if (by_ranks) submit_time(done.time, done.from_keep);
+  if (by_ranks) submit_time(done.time, done.from_held);
   if (done.kind == Job::Kind::checkpoint)
     checkpoints.landed(done, outcome.result && !outcome.result->files.empty(),
                        done.prepared->differs || (!outcome.result && source_changed(outcome.result.error())));
@@ -118,7 +118,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);
   seen.others.is_on_case(file.path);
-  const bool purged = job.from_keep && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
+  const bool purged = job.from_held && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
   if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
 }
 
@@ -159,7 +159,7 @@ void Work::carried(const Job& job, const Published& published) {
   for (int rank = job.rank; rank <= job.last; ++rank) {
     drained.ranks.insert({rank, job.time});
     const std::string directory = time_directory(rank, job.time);
-    if (job.from_keep && !name_exists(local_of(run.roots, directory))) acts.removed_by_program(directory);
+    if (job.from_held && !name_exists(local_of(run.roots, directory))) acts.removed_by_program(directory);
   }
   time_carried(job.time);
 }

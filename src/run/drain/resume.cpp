@@ -133,11 +133,11 @@ void add_ranks(RestartPoints& points, Observation& seen, const std::vector<Root>
                const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     seen.add_rank(rank);
-    points.looks.add_rank(rank, {});
+    points.add_rank(rank, {});
     const std::string local = local_of(roots, time_directory(rank, "x"));
     for (const Root& root : roots)
       if (is_below(local, root.local) && name_exists(join(root.pool, sentinel_name)))
-        points.looks.add_rank(rank, kept_directory(rank, root.pool));
+        points.add_rank(rank, kept_directory(rank, root.pool));
   }
 }
 
@@ -151,7 +151,7 @@ Result<std::unique_ptr<Drain>> Drain::stand_in(const DrainRequest& request, cons
   if (!replayed) return forward(replayed);
   state->run.roots = roots;
   add_ranks(state->points, state->seen, roots, ranks);
-  state->points.pages = Pages::left_in(join(request.home, pages_name));
+  state->points.use_pages(Pages::left_in(join(request.home, pages_name)));
   state->points.note_start();
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
@@ -187,11 +187,11 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
   if (auto clean = remove_replaced(state->run); !clean) return forward(clean);
   if (auto own = note_placed(state->run); !own) return forward(own);
-  state->points.pages = Pages::left_in(join(request.home, pages_name));
+  state->points.use_pages(Pages::left_in(join(request.home, pages_name)));
   state->points.note_start();
   if (state->run.ledger.pool_was_full()) {  // what was cut nobody knows where no library tells
     state->points.look(true);
-    state->points.looks.distrust_unwritten();
+    state->points.distrust_unwritten();
   }
   // The page of the times tells which times the ranks have left, and in which of these a write failed.
   state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));

@@ -21,7 +21,7 @@ namespace forebay::drain {
 
 // The parts of a Drain that share the run (state.h).
 struct Observation;
-struct RestartPoints;
+class RestartPoints;
 struct Work;
 struct End;
 
@@ -90,6 +90,8 @@ struct Run {
   std::string case_now() const { return shared ? shared->case_path() : request.case_path; }
   bool is_new_time(int rank, const std::string& time) const;
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
+  // Files of a time go to the case together, else one by one as the program closes them.
+  bool carries_times_whole() const { return holds_times() || request.settings.collated; }
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
   bool is_link_to_case(const std::string& path, const std::string& at) const;
   std::vector<std::string> times_here(int rank) const;  // directories of the rank's local tree

@@ -79,7 +79,7 @@ Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles&
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
-  if (job.from_keep) points.use(job.time, true);
+  if (job.from_held) points.use(job.time, true);
   job.closings = doubts.closings;
   job.at_end = end.phase != Phase::running;
   const bool is_time =
@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
     struct stat directory {};
     if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0) {
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
-    } else if (const auto time = time_of(at, true); time && !points.held_files(time->rank, time->time).empty()) {
+    } else if (const auto time = time_of(at, true); time && points.held().part_of(time->rank, time->time) != nullptr) {
       parents.emplace_back(at, (0777 & ~run.request.settings.mover.publish.umask) | S_IRWXU);
     }
   }
@@ -149,13 +149,15 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
 // Submits files of a time that was purged when the case had some of it. The case has evicted files already. Other names
 // of a file are ours.
 void Work::submit_held_files(int rank, const std::string& time) {
-  const std::string directory = points.held_directory(rank, time), target = time_directory(rank, time);
-  for (const auto& [name, file] : points.held_files(rank, time)) {
+  const std::string target = time_directory(rank, time);
+  const HeldStates::Part* held = points.held().part_of(rank, time);
+  if (held == nullptr) return;
+  for (const auto& [name, file] : held->files) {
     const std::string path = join(target, name);
     const auto known = run.ledger.find(path);
     const bool is_home = known && known->on_case && is_as_known(*known, file.mark);
     if (!file.is_link && !is_home && !in_flight.contains(path) && !not_carried.given_up.contains(path))
-      submit_file_from(join(directory, name), path, false, std::make_shared<Partners>(), 0, nullptr);
+      submit_file_from(join(held->directory, name), path, false, std::make_shared<Partners>(), 0, nullptr);
   }
 }
 
@@ -222,14 +224,15 @@ void Work::submit_directory(const std::string& path) {
          });
 }
 
-void Work::submit_rank_time(int rank, const std::string& time, bool from_keep, std::shared_ptr<const Partners> partners,
+void Work::submit_rank_time(int rank, const std::string& time, bool from_held, std::shared_ptr<const Partners> partners,
                             std::uint64_t turn) {
   const std::string target = time_directory(rank, time);
-  const std::string directory = from_keep ? points.held_directory(rank, time) : local_of(run.roots, target);
-  if (directory.empty()) return;
-  const OwnNames own = points.own_names(rank, time, directory);
+  const HeldStates::Part* held = points.held().part_of(rank, time);
+  if (from_held && held == nullptr) return;
+  const std::string directory = from_held ? held->directory : local_of(run.roots, target);
+  const OwnNames own = points.held().own_names(rank, time, directory);
   const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::rank_time, target, rank, rank, time, from_keep, prepared};
+  Job job{Job::Kind::rank_time, target, rank, rank, time, from_held, prepared};
   if (turn != 0) job.place = {Line::times, turn};
   submit(std::move(job),
          [rank, time, target, directory, prepared, partners, own, placed = run.request.placed,
@@ -273,17 +276,16 @@ void Work::submit_other_time(const std::string& directory) {
          });
 }
 
-void Work::submit_group_time(int first, int last, const std::string& time, bool from_keep) {
+void Work::submit_group_time(int first, int last, const std::string& time, bool from_held) {
   const std::string target = groups.path_of(first, last, time);
   std::vector<std::pair<int, std::string>> directories;
   for (int rank = first; rank <= last; ++rank) {
-    std::string directory =
-        from_keep ? points.held_directory(rank, time) : local_of(run.roots, time_directory(rank, time));
-    if (directory.empty()) return;
-    directories.emplace_back(rank, std::move(directory));
+    const HeldStates::Part* held = points.held().part_of(rank, time);
+    if (from_held && held == nullptr) return;
+    directories.emplace_back(rank, from_held ? held->directory : local_of(run.roots, time_directory(rank, time)));
   }
   const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::group_time, target, first, last, time, from_keep, prepared};
+  Job job{Job::Kind::group_time, target, first, last, time, from_held, prepared};
   submit(std::move(job),
          [directories, time, replaces = groups.files_on_case(target), all = run.request.settings.all_ranks,
           lower = run.request.lower, &at_end = end.ending, prepared]() -> Result<std::optional<layouts::Unit>> {
@@ -311,10 +313,10 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
 
 // Submits a complete time of this node, in the layout asked for. Readers look for times in the first rank's directory,
 // so that comes last.
-void Work::submit_time(const std::string& time, bool from_keep) {
+void Work::submit_time(const std::string& time, bool from_held) {
   // Before it is read: what happens to it from now on concerns the case.
   for (const int rank : seen.ranks) {
-    if (!seen.watcher || !points.carries_times_whole()) break;
+    if (!seen.watcher || !run.carries_times_whole()) break;
     std::vector<Event> known;
     seen.watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
     if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
@@ -328,28 +330,28 @@ void Work::submit_time(const std::string& time, bool from_keep) {
       const std::string key = groups.path_of(first, last, time);
       if (!run.ledger.collated_of(first, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) &&
           !not_carried.still_open.contains(key))
-        submit_group_time(first, last, time, from_keep);
+        submit_group_time(first, last, time, from_held);
       continue;
     }
     for (int rank = last; rank >= first; --rank) {
       const std::string key = time_directory(rank, time);
       const bool waits = not_carried.still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
-      if (from_keep && points.is_home(rank, time)) continue;
-      if (from_keep && run.ledger.find(key)) {  // some of it is there
+      if (from_held && points.is_home(rank, time)) continue;
+      if (from_held && run.ledger.find(key)) {  // some of it is there
         submit_held_files(rank, time);
         continue;
       }
       if (!drained.contains(rank, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) && !waits)
-        submit_rank_time(rank, time, from_keep);
+        submit_rank_time(rank, time, from_held);
     }
   }
 }
 
 // Submits what waits for the end of the run, or for the program to purge it: its room is needed.
 void Work::submit_held() {
-  if (points.carries_times_whole()) points.look(true);
-  if (points.carries_times_whole())
-    for (const std::string& time : points.complete_in_tree())
+  if (run.carries_times_whole()) points.look(true);
+  if (run.carries_times_whole())
+    for (const std::string& time : points.last().complete_in_tree())
       if (!drained.times.contains(time)) submit_time(time, false);
   if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
   for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);

@@ -44,7 +44,7 @@ bool Unreadable::set_aside(const Job& job, const Error& error) {
     if (end.phase != Phase::running) note(job.key, error, std::nullopt);  // else it may be for a while only
     return false;
   }
-  if (job.from_keep) run.note(Code::undrained, error.text());  // no walk finds it
+  if (job.from_held) run.note(Code::undrained, error.text());  // no walk finds it
   work.not_carried.failures.erase(job.key);
   if (job.kind == Job::Kind::rank_time) in_pieces.insert({job.rank, job.time});
   if (job.kind == Job::Kind::group_time) work.groups.not_collatable.insert(job.time);

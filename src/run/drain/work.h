@@ -17,6 +17,7 @@
 #include "run/drain/acts.h"
 #include "run/drain/checkpoints.h"
 #include "run/drain/doubts.h"
+#include "run/drain/drained.h"
 #include "run/drain/evict.h"
 #include "run/drain/groups.h"
 #include "run/drain/jobs.h"
@@ -26,16 +27,6 @@
 #include "run/drain/version.h"
 
 namespace forebay::drain {
-
-// Times that the case has, as they were when they were carried.
-struct Drained {
-  std::set<std::string> times = {};  // for all ranks of the node
-  RankTimes ranks = {};              // of other times
-
-  bool contains(int rank, const std::string& time) const {
-    return times.contains(time) || ranks.contains({rank, time});
-  }
-};
 
 // The most names that a message lists; it counts the others.
 inline constexpr std::size_t names_told = 10;
@@ -91,10 +82,10 @@ struct Work {
                         std::shared_ptr<const Partners> partners, std::uint64_t turn,
                         std::shared_ptr<const Version> version);
   void submit_directory(const std::string& path);
-  void submit_rank_time(int rank, const std::string& time, bool from_keep,
+  void submit_rank_time(int rank, const std::string& time, bool from_held,
                         std::shared_ptr<const Partners> partners = nullptr, std::uint64_t turn = 0);
-  void submit_group_time(int first, int last, const std::string& time, bool from_keep);
-  void submit_time(const std::string& time, bool from_keep);
+  void submit_group_time(int first, int last, const std::string& time, bool from_held);
+  void submit_time(const std::string& time, bool from_held);
   void submit_other_time(const std::string& directory);
   void submit_held();
   void submit_removal(const std::string& path);
