@@ -48,50 +48,50 @@ Status replace_link_by_copy(const std::string& from, const std::string& to, cons
 
 // A removal that comes while the name is on its way to the case: the ledger does not know the name yet.
 void Acts::note_removal_in_flight(const std::string& path) {
-  const auto below = work.in_flight.lower_bound(path);
-  bool concerned = below != work.in_flight.end() && is_below(*below, path);
+  const auto below = work_.in_flight.lower_bound(path);
+  bool concerned = below != work_.in_flight.end() && is_below(*below, path);
   if (!concerned) {
-    const auto inside = work.in_flight.lower_bound(path + "/");
-    concerned = inside != work.in_flight.end() && is_below(*inside, path);
+    const auto inside = work_.in_flight.lower_bound(path + "/");
+    concerned = inside != work_.in_flight.end() && is_below(*inside, path);
   }
-  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work.in_flight.contains(at);
-  if (concerned) removed_in_flight.insert(path);
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work_.in_flight.contains(at);
+  if (concerned) removed_in_flight_.insert(path);
 }
 
 // To be called when `path` was recorded as drained.
 void Acts::catch_up_removal(const std::string& path) {
-  if (removed_in_flight.empty()) return;
+  if (removed_in_flight_.empty()) return;
   bool removed = false;
-  for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight.contains(at);
+  for (std::string at(path); !removed && !at.empty(); at = parent_of(at)) removed = removed_in_flight_.contains(at);
   if (!removed) return;
   // A directory that took the place of a file while that was on its way is another thing, too.
-  const auto known = run.ledger.find(path);
-  const auto status = status_of(local_of(run.roots, path));
-  if (!status || (known && S_ISDIR(status->st_mode) != known->directory)) run.record(deleted_record(path));
+  const auto known = run_.ledger.find(path);
+  const auto status = status_of(local_of(run_.roots, path));
+  if (!status || (known && S_ISDIR(status->st_mode) != known->directory)) run_.record(deleted_record(path));
 }
 
 // The program gave the input `origin` the name `path`: a link whose content is the case's own file.
 void Acts::note_renamed_input(const std::string& origin, const std::string& path) {
-  if (origin != path) borrowed[origin].insert(path);
+  if (origin != path) borrowed_[origin].insert(path);
 }
 
 // Before the case's `origin` is replaced, every other name that still stands for its old content gets a copy. False:
 // not now, since one of them is being read.
 bool Acts::free_borrowers(const std::string& origin) {
-  const auto found = borrowed.find(origin);
-  if (found == borrowed.end()) return true;
+  const auto found = borrowed_.find(origin);
+  if (found == borrowed_.end()) return true;
   for (const std::string& path : found->second) {
-    const std::string local = local_of(run.roots, path);
+    const std::string local = local_of(run_.roots, path);
     const auto target = read_link(local);
-    if (!target || *target != join(run.request.lower, origin)) continue;
-    if (work.in_flight.contains(path)) return false;
-    if (auto copied = replace_link_by_copy(join(run.request.case_path, origin), local, name_aside(run.roots, path));
+    if (!target || *target != join(run_.request.lower, origin)) continue;
+    if (work_.in_flight.contains(path)) return false;
+    if (auto copied = replace_link_by_copy(join(run_.request.case_path, origin), local, name_aside(run_.roots, path));
         !copied) {
-      work.not_carried.failures[origin] = copied.error().text();
+      work_.not_carried.failures[origin] = copied.error().text();
       return false;
     }
   }
-  borrowed.erase(found);
+  borrowed_.erase(found);
   return true;
 }
 
@@ -99,9 +99,9 @@ bool Acts::free_borrowers(const std::string& origin) {
 // kind (a directory for a file, or the reverse); empty: none.
 std::string Acts::in_the_way(const std::string& path) const {
   for (std::string at(path); !at.empty(); at = parent_of(at)) {
-    const auto known = run.ledger.find(at);
+    const auto known = run_.ledger.find(at);
     if (!known || !known->deleted) continue;
-    const auto status = status_of(local_of(run.roots, at));
+    const auto status = status_of(local_of(run_.roots, at));
     if (status && S_ISDIR(status->st_mode) != known->directory) return at;
   }
   return {};
@@ -112,25 +112,25 @@ std::string Acts::in_the_way(const std::string& path) const {
 void Acts::note_written_inputs() {
   std::string first;
   std::size_t count = 0;
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
     if (known.staged != tree::Kind::link || known.deleted || known.drained || !known.on_case) return true;
-    if (run.ledger.was_brought(path)) return true;
-    const auto target = read_link(local_of(run.roots, path));
-    if (!target || *target != join(run.request.lower, path)) return true;
-    const auto now = run.shared->status(path);
+    if (run_.ledger.was_brought(path)) return true;
+    const auto target = read_link(local_of(run_.roots, path));
+    if (!target || *target != join(run_.request.lower, path)) return true;
+    const auto now = run_.shared->status(path);
     if (!now || !*now) return true;
     const Identity identity = identity_of(**now);
     if (identity.size == known.on_case->size && identity.mtime_ns == known.on_case->mtime_ns) return true;
-    if (run.request.logs.contains(identity.inode)) return true;
+    if (run_.request.logs.contains(identity.inode)) return true;
     if (count++ == 0) first = path;
     return true;
   });
   if (count == 0) return;
-  run.note(std::nullopt,
-           fmt::format("{} changed on the shared file system during the run, the first is {}: edited "
-                       "there, or written through a link at that file system's speed (--copy PATTERN keeps "
-                       "such inputs local)",
-                       plural(count, "input"), printable(first)));
+  run_.note(std::nullopt,
+            fmt::format("{} changed on the shared file system during the run_, the first is {}: edited "
+                        "there, or written through a link at that file system's speed (--copy PATTERN keeps "
+                        "such inputs local)",
+                        plural(count, "input"), printable(first)));
 }
 
 std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const std::string& path)>& wanted) const {
@@ -150,16 +150,16 @@ std::vector<tree::WarmFile> Drain::carried_files(const std::function<bool(const 
 // pool: what stands for content of the case's own under that name, as of a file and a directory that swap names, gets a
 // copy. In what cannot be looked at there may be such names, too.
 bool Acts::make_way() {
-  if (ways.empty() || run.ledger.lost_events() || run.trouble == Code::conflict || run.trouble == Code::lost)
+  if (ways_.empty() || run_.ledger.lost_events() || run_.trouble == Code::conflict || run_.trouble == Code::lost)
     return false;
-  if (!work.not_carried.failures.empty() || !work.unreadable.messages.empty()) return false;
+  if (!work_.not_carried.failures.empty() || work_.unreadable.is_any()) return false;
   bool made = false;
-  for (const std::string& path : std::exchange(ways, {})) {
+  for (const std::string& path : std::exchange(ways_, {})) {
     std::vector<std::string> origins;
-    for (const auto& [origin, names] : borrowed)
+    for (const auto& [origin, names] : borrowed_)
       if (is_below(origin, path)) origins.push_back(origin);
     const bool free = std::ranges::all_of(origins, [&](const auto& each) { return free_borrowers(each); });
-    made = (free && end.remove_from_case(path)) || made;
+    made = (free && end_.remove_from_case(path)) || made;
   }
   return made;
 }
@@ -167,19 +167,19 @@ bool Acts::make_way() {
 // The program's own act, journalled when the case has (or had) something under this name.
 Amount Acts::removed_by_program(const std::string& path) {
   const auto time = openfoam::time_path(path);
-  const bool collated = time && time->rest.empty() && run.ledger.collated_of(time->rank, time->time);
+  const bool collated = time && time->rest.empty() && run_.ledger.collated_of(time->rank, time->time);
   note_removal_in_flight(path);
   std::vector<std::string> affected;
   if (collated) affected.push_back(path);
   // A directory that was renamed away takes everything below it along.
   Amount carried;
-  run.ledger.each(path, [&](const std::string& each, const Known& known) {
+  run_.ledger.each(path, [&](const std::string& each, const Known& known) {
     if (known.deleted) return true;
     affected.push_back(each);
     if (known.drained && !known.directory) carried.add(known.drained->size);
     return true;
   });
-  for (const std::string& each : affected) run.record(deleted_record(each));
+  for (const std::string& each : affected) run_.record(deleted_record(each));
   return carried;
 }
 

@@ -9,25 +9,35 @@
 
 namespace forebay::drain {
 
-struct Acts {
-  Run& run;
-  Work& work;
-  End& end;
-
-  std::set<std::string> removed_in_flight = {};                // by the program, while on their way to the case
-  std::map<std::string, std::set<std::string>> borrowed = {};  // input -> names that stand for its content
-  std::set<std::string> ways = {};  // names that must be removed before others can be carried
+class Acts {
+ public:
+  Acts(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
 
   // Notes that the program removed `path` with all that is below it. The amount is that of the files which had been
   // carried.
   Amount removed_by_program(const std::string& path);
-  void note_removal_in_flight(const std::string& path);
   void catch_up_removal(const std::string& path);
   void note_renamed_input(const std::string& origin, const std::string& path);
   bool free_borrowers(const std::string& origin);
   std::string in_the_way(const std::string& path) const;
   bool make_way();
+  // This name goes at the end, when all else is on the case.
+  void note_way(const std::string& way) { ways_.insert(way); }
+  // Nothing is on its way any more.
+  void forget_removals_in_flight() { removed_in_flight_.clear(); }
+  // Other names stand for the content of this input.
+  bool is_borrowed(const std::string& path) const { return borrowed_.contains(path); }
   void note_written_inputs();
+
+ private:
+  void note_removal_in_flight(const std::string& path);
+
+  Run& run_;
+  Work& work_;
+  End& end_;
+  std::set<std::string> removed_in_flight_ = {};                // by the program, while on their way to the case
+  std::map<std::string, std::set<std::string>> borrowed_ = {};  // input -> names that stand for its content
+  std::set<std::string> ways_ = {};  // names that must be removed before others can be carried
 };
 
 }  // namespace forebay::drain

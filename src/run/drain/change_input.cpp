@@ -66,12 +66,11 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   if (auto read = on_events(); !read) return forward(read);
   if (state.work.in_flight.contains(path)) return false;
   auto input = seen_by_program(run, path, on_case);
-  auto& pending = state.seen.others.pending;
+  OtherFiles& others = state.seen.others;
   if (!input) {
-    const auto waits = pending.find(path);
     // Where nothing is held for the end it is carried when it is quiet.
-    if (waits != pending.end() && run.request.settings.live) return false;
-    if (waits != pending.end()) state.seen.others.drop(waits);
+    if (others.is_pending(path) && run.request.settings.live) return false;
+    others.forget(path);
     state.work.submit_file(path, true);
     return false;
   }
@@ -90,7 +89,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   // Before it has its name: whoever resumes this run must not take it for an output. A rename changes its ctime.
   run.record(staged_record(entry));
   if (::rename(temporary.c_str(), local.c_str()) != 0) return errno_error("cannot put into the tree:", local);
-  state.controls.replaced.insert(path);
+  state.controls.note_changed_input(path);
   state.seen.being_put = path;
   auto after = on_events();
   state.seen.being_put.clear();
@@ -99,7 +98,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
     run.record(staged_record(entry));
   }
   // The version that the program had closed before is on the case.
-  if (const auto before = pending.find(path); before != pending.end()) state.seen.others.drop(before);
+  others.forget(path);
   if (!after) return forward(after);
   return true;
 }

@@ -86,43 +86,43 @@ void take_modes(layouts::Unit& unit, const std::string& local, mode_t umask) {
 }  // namespace
 
 Status Checkpoints::open() {
-  for (const std::string& path : run.request.settings.checkpoints) {
-    CheckpointVersions before = run.ledger.checkpoint(path);
-    const std::string aside = fmt::format("{}/checkpoints/{}", run.request.home, all.size());
+  for (const std::string& path : run_.request.settings.checkpoints) {
+    CheckpointVersions before = run_.ledger.checkpoint(path);
+    const std::string aside = fmt::format("{}/checkpoints/{}", run_.request.home, all_.size());
     std::optional<Marks> marks;
     if (before.whole) marks = marks_in(path, version_directory(aside, *before.whole));
     // The program wrote to what was kept of it.
     if (before.whole != before.home && (!marks || checksum_of(*marks) != before.marks)) before.whole = before.home;
     if (auto made = make_private_directory(aside); !made) return made;
-    Checkpoint& made = all.emplace_back(path, aside, before, run.clock.now());
+    Checkpoint& made = all_.emplace_back(path, aside, before, run_.clock.now());
     if (marks && made.to_carry()) made.set_marks(std::move(*marks));
   }
   return {};
 }
 
 Checkpoint* Checkpoints::containing(std::string_view path) {
-  for (Checkpoint& each : all)
+  for (Checkpoint& each : all_)
     if (path != each.path() && is_below(path, each.path())) return &each;
   return nullptr;
 }
 
 void Checkpoints::handle(const Event& event) {
-  if (event.gone()) return (void)work.acts.removed_by_program(event.path);
-  const std::string local = local_of(run.roots, event.path);
+  if (event.gone()) return (void)work_.acts.removed_by_program(event.path);
+  const std::string local = local_of(run_.roots, event.path);
   const auto status = status_of(local);
   if (!status || event.directory) return;
   if (S_ISLNK(status->st_mode)) {
     const auto target = read_link(local);
-    if (target && *target != join(run.request.lower, event.path) && tree::is_staged_link(*target, run.request.lower))
-      work.acts.note_renamed_input(target->substr(run.request.lower.size() + 1), event.path);
+    if (target && *target != join(run_.request.lower, event.path) && tree::is_staged_link(*target, run_.request.lower))
+      work_.acts.note_renamed_input(target->substr(run_.request.lower.size() + 1), event.path);
   } else if (event.kind == Event::Kind::closed) {
-    run.numbers.closed(static_cast<std::uint64_t>(status->st_size));
+    run_.numbers.closed(static_cast<std::uint64_t>(status->st_size));
   }
 }
 
 // nullopt: not all can be looked at.
 std::optional<Marks> Checkpoints::marks_in(const std::string& path, const std::string& local) const {
-  const auto listed = read_time(-1, local, false, {}, run.request.lower);
+  const auto listed = read_time(-1, local, false, {}, run_.request.lower);
   if (!listed || !*listed) return std::nullopt;
   Marks marks;
   for (const std::string& file : (*listed)->files) {
@@ -130,16 +130,16 @@ std::optional<Marks> Checkpoints::marks_in(const std::string& path, const std::s
     const auto status = status_of(here);
     if (!status) return std::nullopt;
     const LocalMark mark = mark_of(*status);
-    const auto known = run.ledger.find(name);
-    const bool is_on_case = known && (run.is_link_to_case(name, here) || is_as_known(*known, mark));
+    const auto known = run_.ledger.find(name);
+    const bool is_on_case = known && (run_.is_link_to_case(name, here) || is_as_known(*known, mark));
     marks.emplace(file, is_on_case ? known->drained.value_or(LocalMark{}) : mark);
   }
   return marks;
 }
 
 void Checkpoints::look(Checkpoint& checkpoint) {
-  if (seen.room.pool_is_full) distrust();
-  const std::string local = local_of(run.roots, checkpoint.path());
+  if (seen_.room.pool_is_full) distrust();
+  const std::string local = local_of(run_.roots, checkpoint.path());
   auto found = marks_in(checkpoint.path(), local);
   const bool is_new = found && !(checkpoint.whole() && *found == checkpoint.marks());
   if (is_new &&
@@ -149,30 +149,40 @@ void Checkpoints::look(Checkpoint& checkpoint) {
 }
 
 void Checkpoints::advance() {
-  const auto now = run.clock.now();
-  const auto& settings = run.request.settings;
-  for (Checkpoint& each : all) {
+  const auto now = run_.clock.now();
+  const auto& settings = run_.request.settings;
+  for (Checkpoint& each : all_) {
     if (each.is_to_be_looked_at(now, settings.settle / 2)) look(each);
     if (settings.live || now - each.last_home() >= settings.safe_interval) carry(each);
   }
 }
 
+void Checkpoints::carry_all() {
+  for (Checkpoint& each : all_) carry(each);
+}
+
+bool Checkpoints::take_doubts() {
+  bool any = false;
+  for (Checkpoint& each : all_) any = each.takes_doubt() || any;
+  return any;
+}
+
 void Checkpoints::vouch() {
-  for (Checkpoint& each : all) {
+  for (Checkpoint& each : all_) {
     if (!each.is_found()) continue;
-    const auto kept = each.keep(local_of(run.roots, each.path()));
+    const auto kept = each.keep(local_of(run_.roots, each.path()));
     if (!kept) {
-      run.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
+      run_.note(std::nullopt, "a checkpoint cannot be kept aside: " + kept.error().text());
     } else if (marks_in(each.path(), each.directory(each.next())) == each.last_look()) {
       const int version = each.becomes_whole();
-      run.record(whole_checkpoint_record(each.path(), version, checksum_of(each.marks())));
+      run_.record(whole_checkpoint_record(each.path(), version, checksum_of(each.marks())));
     }
   }
 }
 
 void Checkpoints::distrust() {
-  for (Checkpoint& each : all) {
-    const std::string local = local_of(run.roots, each.path());
+  for (Checkpoint& each : all_) {
+    const std::string local = local_of(run_.roots, each.path());
     if (const auto there = marks_in(each.path(), local)) each.distrust(*there, local);
   }
 }
@@ -183,26 +193,26 @@ void Checkpoints::carry(Checkpoint& checkpoint) {
 
 void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
   const std::string path = checkpoint.path();
-  if (work.in_flight.contains(path) || work.not_carried.given_up.contains(path)) return;
+  if (work_.in_flight.contains(path) || work_.not_carried.given_up.contains(path)) return;
   if (version) checkpoint.take(*version);
-  const std::string local = local_of(run.roots, path), directory = version ? checkpoint.directory(*version) : local;
+  const std::string local = local_of(run_.roots, path), directory = version ? checkpoint.directory(*version) : local;
   std::map<std::string, Identity> replaces;
   std::map<std::string, Known> untouched;
-  run.ledger.each(path, [&](const std::string& each, const Known& known) {
+  run_.ledger.each(path, [&](const std::string& each, const Known& known) {
     if (each == path || !known.on_case) return true;
     const std::string file = each.substr(path.size() + 1);
     replaces.emplace(file, *known.on_case);
-    if (!known.directory && run.is_link_to_case(each, join(directory, file))) untouched.emplace(file, known);
+    if (!known.directory && run_.is_link_to_case(each, join(directory, file))) untouched.emplace(file, known);
     return true;
   });
-  const auto on_case = run.ledger.find(path);
+  const auto on_case = run_.ledger.find(path);
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::checkpoint, path, 0, 0, version ? std::to_string(*version) : std::string(), false, prepared};
-  work.submit(
+  work_.submit(
       std::move(job),
-      [path, directory, local, lower = run.request.lower, case_path = run.request.case_path, untouched, prepared,
+      [path, directory, local, lower = run_.request.lower, case_path = run_.request.case_path, untouched, prepared,
        expected = version ? std::optional(checkpoint.marks()) : std::nullopt,
-       must_be_closed = !version && end.phase != Phase::running, umask = run.request.settings.mover.publish.umask,
+       must_be_closed = !version && end_.phase != Phase::running, umask = run_.request.settings.mover.publish.umask,
        replaces = on_case && on_case->directory ? std::optional(replaces)
                                                 : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
         auto listed = read_time(-1, directory, must_be_closed, {}, lower);
@@ -230,42 +240,42 @@ void Checkpoints::carried(const Job& job, const Published& published) {
   std::set<std::string> there;
   for (const PublishedFile& file : published.files) there.insert(file.path);
   std::vector<std::string> replaced, removed;
-  run.ledger.each(job.key, [&](const std::string& path, const Known& known) {
+  run_.ledger.each(job.key, [&](const std::string& path, const Known& known) {
     const bool is_in_unit = known.directory ? job.prepared->directories.contains(path) : there.contains(path);
     if (path != job.key && known.on_case && !is_in_unit) {
       replaced.push_back(path);
-    } else if (!known.deleted && !name_exists(local_of(run.roots, path))) {
+    } else if (!known.deleted && !name_exists(local_of(run_.roots, path))) {
       removed.push_back(path);
     }
     return true;
   });
-  for (const std::string& path : replaced) run.record(removed_record(path));
-  for (const std::string& path : removed) work.acts.removed_by_program(path);
+  for (const std::string& path : replaced) run_.record(removed_record(path));
+  for (const std::string& path : removed) work_.acts.removed_by_program(path);
 }
 
 void Checkpoints::landed(const Job& job, bool home, bool changed) {
   if (job.time.empty()) return;
   const int version = static_cast<int>(parse_integer(job.time).value_or(0));
-  if (home) run.record(carried_checkpoint_record(job.key, version));
-  for (Checkpoint& each : all) {
+  if (home) run_.record(carried_checkpoint_record(job.key, version));
+  for (Checkpoint& each : all_) {
     if (each.path() != job.key) continue;
-    each.landed(home, run.clock.now());
+    each.landed(home, run_.clock.now());
     if (changed && each.whole() == version) each.spoiled();
   }
 }
 
 // The program did not end well: what it was writing is no checkpoint, so the case gets the last whole one.
 void Checkpoints::submit_last() {
-  for (Checkpoint& each : all) carry(each);
+  for (Checkpoint& each : all_) carry(each);
 }
 
 // A checkpoint that the program was writing when it ended badly stays behind where there is a whole version, here or on
 // the case.
 bool Checkpoints::stays_behind(const Checkpoint& checkpoint) const {
-  if (work.not_carried.given_up.contains(checkpoint.path())) return true;
-  if (end.ended_cleanly) return false;
+  if (work_.not_carried.given_up.contains(checkpoint.path())) return true;
+  if (end_.ended_cleanly) return false;
   bool whole = checkpoint.whole().has_value();
-  run.ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {
+  run_.ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {
     whole = whole || (!known.directory && known.on_case);
     return !whole;
   });

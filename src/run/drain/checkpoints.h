@@ -12,14 +12,9 @@
 
 namespace forebay::drain {
 
-struct Checkpoints {
-  Run& run;
-  Observation& seen;
-  Work& work;
-  End& end;
-
-  std::vector<Checkpoint> all = {};
-  bool is_unfinished = false;  // something of one is left behind, since the case has a whole version
+class Checkpoints {
+ public:
+  Checkpoints(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
 
   Status open();
   Checkpoint* containing(std::string_view path);  // that `path` lies in
@@ -29,18 +24,33 @@ struct Checkpoints {
   void vouch();
   // Files that are written now may be cut.
   void distrust();
-  void carry(Checkpoint& checkpoint);
   // A version that was kept, or (nullopt) the directory as it is now, in the place of what the case has.
   void submit(Checkpoint& checkpoint, std::optional<int> version);
   void carried(const Job& job, const Published& published);
   // `changed`: what was to be carried was written to meanwhile.
   void landed(const Job& job, bool home, bool changed);
+  void carry_all();
+  // Whether a program that was killed may have closed files of one, as far as the last look tells.
+  bool take_doubts();
+  const std::vector<Checkpoint>& all() const { return all_; }
+  // Something of one is left behind, since the case has a whole version.
+  void note_unfinished(bool now) { is_unfinished_ = now; }
+  bool is_unfinished() const { return is_unfinished_; }
   void submit_last();
   bool stays_behind(const Checkpoint& checkpoint) const;
 
  private:
+  void carry(Checkpoint& checkpoint);
+
   std::optional<Marks> marks_in(const std::string& path, const std::string& local) const;
   void look(Checkpoint& checkpoint);
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  End& end_;
+  std::vector<Checkpoint> all_ = {};
+  bool is_unfinished_ = false;
 };
 
 }  // namespace forebay::drain

@@ -14,10 +14,9 @@
 
 namespace forebay::drain {
 
-struct ControlFiles {
-  Run& run;
-  Observation& seen;
-  Work& work;
+class ControlFiles {
+ public:
+  ControlFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   // The time between two looks on the node of rank 0. Other nodes look as often as growing files are refreshed, where
   // that is rarer. The program sees a change within 2 s.
@@ -28,25 +27,14 @@ struct ControlFiles {
   // A file is copied again after so many times what its copy took.
   static constexpr int pause_per_copy = 10;
 
-  bool has_failed = false;
-  std::string aside = {};  // where what is to be shown lies before
-  std::optional<control::Look> look = {};
-  std::vector<control::Ready> ready = {};
-  std::set<std::string> under_way = {};                      // what the thread makes ready
-  std::map<std::string, Identity> refused = {};              // what cannot be shown, as it was
-  std::map<std::string, Clock::time_point> not_before = {};  // what was copied, and when it may be again
-  // The program has a version of its own of these (Drain::change_input): what the case has by now is not shown.
-  std::set<std::string> replaced = {};
-  // Edits that links to the case show by themselves: where a copy takes a link's place they are no news.
-  std::map<std::string, Identity> seen_through_links = {};
-  // Last, so that the thread ends before anything that it uses.
-  std::unique_ptr<control::Lookout> lookout = {};
-
   // Takes in what the thread has found and made ready. The agent calls it now and then while the program works. True:
   // act() is due when all events have been read.
   bool take_news();
   void act();
   void finish();
+
+  // The program has a version of its own of this file (Drain::change_input): what the case has by now is not shown.
+  void note_changed_input(const std::string& path) { replaced_.insert(path); }
 
  private:
   bool begin();
@@ -54,7 +42,6 @@ struct ControlFiles {
   void decide(const control::Look& found);
   control::Here here(const std::string& path, const std::optional<Known>& known) const;
   bool is_moving(const std::string& path, Clock::time_point since) const;
-  void forget_pending(const std::string& path);
   // False: that is known at the next look only.
   bool consider(const std::string& path, const std::optional<control::OnCase>& there, Clock::time_point since,
                 std::vector<control::Wish>& wishes);
@@ -62,6 +49,22 @@ struct ControlFiles {
   bool show(const control::Ready& made, control::Here before);
   bool take(const control::Ready& made, control::Here before);
   void record(const control::Ready& made);
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  bool has_failed_ = false;
+  std::string aside_ = {};  // where what is to be shown lies before
+  std::optional<control::Look> look_ = {};
+  std::vector<control::Ready> ready_ = {};
+  std::set<std::string> under_way_ = {};                      // what the thread makes ready
+  std::map<std::string, Identity> refused_ = {};              // what cannot be shown, as it was
+  std::map<std::string, Clock::time_point> not_before_ = {};  // what was copied, and when it may be again
+  std::set<std::string> replaced_ = {};
+  // Edits that links to the case show by themselves: where a copy takes a link's place they are no news.
+  std::map<std::string, Identity> seen_through_links_ = {};
+  // Last, so that the thread ends before anything that it uses.
+  std::unique_ptr<control::Lookout> lookout_ = {};
 };
 
 }  // namespace forebay::drain

@@ -49,93 +49,100 @@ Result<bool> is_same(SharedFiles& files, const CarriedGroup& carried) {
 }  // namespace
 
 // Only files that the case has, or that are on their way there: all others are carried anyway.
+std::vector<std::string> Doubts::closed_names() const {
+  std::vector<std::string> names;
+  for (const auto& [path, closings] : closed_)
+    if (!path.starts_with('/')) names.push_back(path);
+  return names;
+}
+
 void Doubts::note_closing(const std::string& path) {
   if (path.starts_with('/')) {
-    const auto name = seen.others.placed_names.find(path);
-    if (name != seen.others.placed_names.end()) return note_closing(name->second);
-    closed[path] = ++closings;
+    if (const auto name = seen_.others.name_of_placed(path)) return note_closing(*name);
+    closed_[path] = ++closings_;
     return;
   }
-  const auto known = run.ledger.find(path);
+  const auto known = run_.ledger.find(path);
   const auto time = openfoam::time_path(path);
   bool concerned = known && (known->drained || known->copy);
   if (time)
-    concerned =
-        concerned || run.ledger.collated_of(time->rank, time->time) || work.groups.is_in_flight(time->rank, time->time);
-  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work.in_flight.contains(at);
-  if (concerned) closed[path] = ++closings;
+    concerned = concerned || run_.ledger.collated_of(time->rank, time->time) ||
+                work_.groups.is_in_flight(time->rank, time->time);
+  for (std::string at(path); !concerned && !at.empty(); at = parent_of(at)) concerned = work_.in_flight.contains(at);
+  if (concerned) closed_[path] = ++closings_;
 }
 
 bool Doubts::was_closed(const std::string& path) const {
-  return closed.contains(path) || closed.contains(content_of(local_of(run.roots, path), run.request.placed));
+  return closed_.contains(path) || closed_.contains(content_of(local_of(run_.roots, path), run_.request.placed));
 }
 
 bool Doubts::is_in_doubt(const std::string& path, const std::string& local, const struct stat& status,
                          const Known& known) const {
-  if (settled.contains(path) || is_below(local, run.request.case_path)) return false;
+  if (settled_.contains(path) || is_below(local, run_.request.case_path)) return false;
   // A name that went away and came back was not watched in between.
-  if (nobody_watched || run.ledger.lost_events() || known.deleted || closed.contains(path) || closed.contains(local))
+  if (nobody_watched_ || run_.ledger.lost_events() || known.deleted || closed_.contains(path) ||
+      closed_.contains(local))
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
   // A held file (held_states.h) has another name of ours, which changes its ctime.
   if (const auto time = time_of(path, false);
-      time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time))
-    return status.st_nlink > (work.points.held().of(time->time) != nullptr ? 2U : 1U);
-  if (work.checkpoints.containing(path) != nullptr) return false;
+      time && seen_.serves(time->rank) && run_.is_new_time(time->rank, time->time))
+    return status.st_nlink > (work_.points.held().of(time->time) != nullptr ? 2U : 1U);
+  if (work_.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
   return status.st_nlink > 1 || identity_of(status).ctime_ns != changed;
 }
 
 bool Doubts::is_in_doubt(const CollatedTime& group) const {
-  if (settled.contains(join(group.group, group.time))) return false;
-  if (nobody_watched || run.ledger.lost_events()) return true;
+  if (settled_.contains(join(group.group, group.time))) return false;
+  if (nobody_watched_ || run_.ledger.lost_events()) return true;
   for (int rank = group.first; rank <= group.last; ++rank)
     if (is_written(time_directory(rank, group.time))) return true;
   return false;
 }
 
 bool Doubts::is_written(const std::string& path) const {
-  const auto below = closed.lower_bound(path + "/");
-  return closed.contains(path) || (below != closed.end() && is_below(below->first, path)) ||
-         (seen.watcher && seen.watcher->waits_for(path, run.now()));
+  const auto below = closed_.lower_bound(path + "/");
+  return closed_.contains(path) || (below != closed_.end() && is_below(below->first, path)) ||
+         (seen_.watcher && seen_.watcher->waits_for(path, run_.now()));
 }
 
 void Doubts::carried(const std::string& path, const Job& job) {
-  if (job.at_end) settled.insert(path);
-  if (closed.empty()) return;
-  for (const std::string& name : {path, content_of(local_of(run.roots, path), run.request.placed)})
-    if (const auto found = closed.find(name); found != closed.end() && (job.at_end || found->second <= job.closings))
-      closed.erase(found);
+  if (job.at_end) settled_.insert(path);
+  if (closed_.empty()) return;
+  for (const std::string& name : {path, content_of(local_of(run_.roots, path), run_.request.placed)})
+    if (const auto found = closed_.find(name); found != closed_.end() && (job.at_end || found->second <= job.closings))
+      closed_.erase(found);
 }
 
 void Doubts::begin_anew() {
-  nobody_watched = true;
-  settled.clear();
+  nobody_watched_ = true;
+  settled_.clear();
 }
 
 void Doubts::compare(const Output& output) {
-  const auto known = run.ledger.find(output.path);
+  const auto known = run_.ledger.find(output.path);
   if (!known) return;
   const auto prepared = std::make_shared<Prepared>();
-  work.submit(Job{Job::Kind::comparison, output.path, 0, 0, {}, false, prepared},
-              [path = output.path, local = output.local, expected = known->checksum, prepared,
-               files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
-                prepared->postponed = is_open_for_writing(local);
-                if (prepared->postponed) return std::nullopt;
-                const auto same = is_same(*files, local, path, expected);
-                if (!same) return forward(same);
-                prepared->differs = !*same;
-                return std::nullopt;
-              });
+  work_.submit(Job{Job::Kind::comparison, output.path, 0, 0, {}, false, prepared},
+               [path = output.path, local = output.local, expected = known->checksum, prepared,
+                files = run_.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+                 prepared->postponed = is_open_for_writing(local);
+                 if (prepared->postponed) return std::nullopt;
+                 const auto same = is_same(*files, local, path, expected);
+                 if (!same) return forward(same);
+                 prepared->differs = !*same;
+                 return std::nullopt;
+               });
 }
 
 void Doubts::compare(const CollatedTime& group) {
   const std::string target = join(group.group, group.time);
-  if (work.in_flight.contains(target) || work.not_carried.still_open.contains(target)) return;
+  if (work_.in_flight.contains(target) || work_.not_carried.still_open.contains(target)) return;
   const auto prepared = std::make_shared<Prepared>();
-  work.submit(
+  work_.submit(
       Job{Job::Kind::comparison, target, group.first, group.last, group.time, false, prepared},
-      [carried = carried_group(group), prepared, files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+      [carried = carried_group(group), prepared, files = run_.shared.get()]() -> Result<std::optional<layouts::Unit>> {
         const auto same = is_same(*files, carried);
         prepared->postponed = !same && same.error().errno_value == EBUSY;
         if (prepared->postponed) return std::nullopt;
@@ -146,38 +153,38 @@ void Doubts::compare(const CollatedTime& group) {
 }
 
 CarriedGroup Doubts::carried_group(const CollatedTime& group) const {
-  CarriedGroup carried{join(group.group, group.time), group.time, run.request.settings.all_ranks, run.request.lower};
-  run.ledger.each(carried.target, [&](const std::string& path, const Known& known) {
+  CarriedGroup carried{join(group.group, group.time), group.time, run_.request.settings.all_ranks, run_.request.lower};
+  run_.ledger.each(carried.target, [&](const std::string& path, const Known& known) {
     if (!known.directory) carried.checksums.emplace(path, known.checksum);
     return true;
   });
   for (int rank = group.first; rank <= group.last; ++rank)
-    carried.directories.emplace_back(rank, local_of(run.roots, time_directory(rank, group.time)));
+    carried.directories.emplace_back(rank, local_of(run_.roots, time_directory(rank, group.time)));
   return carried;
 }
 
 bool Doubts::may_give_way(const std::string& path, const std::string& content, const Known& known) const {
   if (is_written(path) || is_written(content)) return false;
-  return !run.ledger.lost_events() || is_same(*run.shared, content, path, known.checksum).value_or(false);
+  return !run_.ledger.lost_events() || is_same(*run_.shared, content, path, known.checksum).value_or(false);
 }
 
 bool Doubts::may_give_way(const CollatedTime& group) const {
   for (int rank = group.first; rank <= group.last; ++rank)
     if (is_written(time_directory(rank, group.time))) return false;
-  return !run.ledger.lost_events() || is_same(*run.shared, carried_group(group)).value_or(false);
+  return !run_.ledger.lost_events() || is_same(*run_.shared, carried_group(group)).value_or(false);
 }
 
 // The next walk finds what differs, since the ledger knows no local file of it any more.
 void Doubts::compared(const Job& job) {
-  work.progress.last_made = run.clock.now();
-  settled.insert(job.key);
-  if (!job.prepared->differs) return run.uncarried.gone(job.key);
+  work_.progress.last_made = run_.clock.now();
+  settled_.insert(job.key);
+  if (!job.prepared->differs) return run_.uncarried.gone(job.key);
   if (!job.time.empty()) {
-    if (const auto group = run.ledger.collated_of(job.rank, job.time)) work.groups.renew(*group);
-  } else if (const auto known = run.ledger.find(job.key); known && known->on_case) {
+    if (const auto group = run_.ledger.collated_of(job.rank, job.time)) work_.groups.renew(*group);
+  } else if (const auto known = run_.ledger.find(job.key); known && known->on_case) {
     Identity on_case = *known->on_case;
     if (on_case.links > 1) on_case.ctime_ns = 0;  // each name that is replaced changes that of the others
-    run.record(drained_record(job.key, on_case, {}, known->checksum));
+    run_.record(drained_record(job.key, on_case, {}, known->checksum));
   }
 }
 

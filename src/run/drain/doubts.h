@@ -30,19 +30,15 @@ struct CarriedGroup {
   std::vector<std::pair<int, std::string>> directories = {};  // by rank
 };
 
-struct Doubts {
-  Run& run;
-  Observation& seen;
-  Work& work;
-  End& end;
+class Doubts {
+ public:
+  Doubts(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
 
-  bool nobody_watched = false;
-  // Files that were closed after writing, by name, and how many closings had been told of by then. A placed file that
-  // has no name yet goes by its own path. A file that was carried later is in doubt no more.
-  std::map<std::string, std::uint64_t, std::less<>> closed = {};
-  std::uint64_t closings = 0;
-  std::set<std::string> settled = {};  // names that were compared, or carried, after the program's end
-
+  // Nobody has watched what was written.
+  void note_unwatched() { nobody_watched_ = true; }
+  std::uint64_t closings() const { return closings_; }
+  // Files of the case that were closed after writing, and not carried since.
+  std::vector<std::string> closed_names() const;
   void note_closing(const std::string& path);
   // Since it was carried, as far as events told.
   bool was_closed(const std::string& path) const;
@@ -66,6 +62,17 @@ struct Doubts {
   // It, or something below it, was closed after writing, or events that wait tell so.
   bool is_written(const std::string& path) const;
   CarriedGroup carried_group(const CollatedTime& group) const;
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  End& end_;
+  bool nobody_watched_ = false;
+  // Files that were closed after writing, by name, and how many closings had been told of by then. A placed file that
+  // has no name yet goes by its own path. A file that was carried later is in doubt no more.
+  std::map<std::string, std::uint64_t, std::less<>> closed_ = {};
+  std::uint64_t closings_ = 0;
+  std::set<std::string> settled_ = {};  // names that were compared, or carried, after the program's end
 };
 
 }  // namespace forebay::drain

@@ -110,7 +110,7 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   state_->run.roots.push_back(root);
   for (const tree::Entry& entry : staged)
-    if (entry.kind == tree::Kind::copy) state_->seen.others.growing.note(entry.path);
+    if (entry.kind == tree::Kind::copy) state_->seen.others.growing().note(entry.path);
   state_->points.note_start();
   return state_->seen.watcher->add_tree(root.local, root.prefix);
 }
@@ -171,7 +171,7 @@ void Drain::tick() {
   state.seen.note_failed_writes();
   state.work.checkpoints.advance();
   state.seen.others.find_overlooked();
-  state.seen.others.growing.refresh();
+  state.seen.others.growing().refresh();
   follow_case();
   state.work.eviction.let_go();
   if (settings.live) state.seen.others.submit_quiet(settings.settle);
@@ -247,9 +247,7 @@ void Drain::pool_is_full(bool now) {
 }
 
 bool Drain::doubts_checkpoints() {
-  bool any = false;
-  for (Checkpoint& each : state_->work.checkpoints.all) any = each.takes_doubt() || any;
-  return any;
+  return state_->work.checkpoints.take_doubts();
 }
 
 void Drain::vouch_for_checkpoints() {
@@ -294,7 +292,7 @@ Standing Drain::standing() const {
   const bool runs = state_->end.phase == Phase::running;
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
-  if (runs) standing.growing = seen.others.growing.report();
+  if (runs) standing.growing = seen.others.growing().report();
   standing.safe_of_script = seen.of_script.newest_safe(!runs);
   standing.ranks_of_script = seen.of_script.ranks.size();
   TimelineEntry last;
@@ -329,7 +327,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.standing = standing();
   report.newest_safe = state.points.newest_safe();
   report.newest_complete = state.points.newest_complete();
-  report.groups = state.work.groups.made;
+  report.groups = state.work.groups.made();
   report.lag_seconds = state.seen.timeline.longest_lag();
   report.safe_times = state.seen.timeline.safe_times();
   report.timeline = state.seen.timeline.newest(timeline_entries);

@@ -113,9 +113,7 @@ void Observation::events_lost() {
   }
   run.uncarried.clear();
   run.uncarried.open(join(run.request.home, uncarried_name));
-  // Two walks must not run at once.
-  if (others.catch_up) others.overlooked = true;
-  others.catch_up.reset();
+  others.end_catch_up();  // two walks must not run at once
   constexpr std::size_t portion = 1000;
   OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
   for (;;) {

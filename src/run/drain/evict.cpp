@@ -40,7 +40,7 @@ std::uint64_t size_below(const std::string& local) {
 // Where a file's content lies in `pool` that the case has too; empty: nowhere there.
 std::string Eviction::evictable(const std::string& path, const Known& known, const std::string& pool) const {
   if (!known.drained || known.evicted || known.deleted || known.drained->size == 0) return {};
-  std::string content = content_of(local_of(run.roots, path), run.request.placed);
+  std::string content = content_of(local_of(run_.roots, path), run_.request.placed);
   return is_below(content, pool) ? content : std::string();
 }
 
@@ -48,15 +48,14 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
   state.work.eviction.let_go();
   std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
-  if (state.work.eviction.replaced.size() >= Eviction::most_replaced)
-    return freed;  // the next ones when these have gone
+  if (state.work.eviction.is_busy()) return freed;  // the next ones when these have gone
   if (freed < wanted) state.work.submit_held();
   return freed;
 }
 
 std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& pool) {
   std::uint64_t freed = evict_files(wanted, pool);
-  const std::vector<CollatedTime> collated = run.ledger.collated();
+  const std::vector<CollatedTime> collated = run_.ledger.collated();
   for (const CollatedTime& each : collated)
     if (freed < wanted) freed += evict_group(each, pool);
   return freed;
@@ -64,35 +63,35 @@ std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& p
 
 std::uint64_t Eviction::evict_files(std::uint64_t wanted, const std::string& pool) {
   std::uint64_t freed = 0;  // or soon
-  for (const Replaced& each : replaced)
+  for (const Replaced& each : replaced_)
     if (is_below(each.content, pool)) freed += each.bytes;
   bool listed = false;
-  while (freed < wanted && replaced.size() < most_replaced && !nothing_to_evict.contains(pool)) {
-    if (candidates.empty() || candidates_in != pool) {
+  while (freed < wanted && replaced_.size() < most_replaced && !nothing_to_evict_.contains(pool)) {
+    if (candidates_.empty() || candidates_in_ != pool) {
       if (listed) break;
       listed = true;
       list_candidates(wanted, pool);
       continue;
     }
-    const auto [path, content] = std::move(candidates.front());
-    candidates.pop_front();
-    if (replace(path, content)) freed += replaced.back().bytes;
+    const auto [path, content] = std::move(candidates_.front());
+    candidates_.pop_front();
+    if (replace(path, content)) freed += replaced_.back().bytes;
   }
   return freed;
 }
 
 void Eviction::list_candidates(std::uint64_t wanted, const std::string& pool) {
-  candidates.clear();
-  candidates_in = pool;
+  candidates_.clear();
+  candidates_in_ = pool;
   std::uint64_t in_view = 0;
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
     std::string content = evictable(path, known, pool);
     if (content.empty()) return true;
-    candidates.emplace_back(path, std::move(content));
+    candidates_.emplace_back(path, std::move(content));
     in_view += known.drained->size;
-    return candidates.size() < most_listed || in_view < wanted;
+    return candidates_.size() < most_listed || in_view < wanted;
   });
-  if (candidates.empty()) nothing_to_evict.insert(pool);
+  if (candidates_.empty()) nothing_to_evict_.insert(pool);
 }
 
 bool Eviction::replace(const std::string& path, const std::string& content) {
@@ -103,12 +102,12 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
   const Lease lease = take_lease(*file);
   if (lease == Lease::written || ::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const LocalMark mark = mark_of(status);
-  const auto known = run.ledger.find(path);
+  const auto known = run_.ledger.find(path);
   if (!known || known->evicted || mark != known->drained) return false;
-  if (!work.doubts.may_give_way(path, content, *known)) return false;
-  const std::string local = local_of(run.roots, path), aside = aside_of(path);
+  if (!work_.doubts.may_give_way(path, content, *known)) return false;
+  const std::string local = local_of(run_.roots, path), aside = aside_of(path);
   ::unlink(aside.c_str());
-  if (::symlink(join(run.request.lower, path).c_str(), aside.c_str()) != 0) return false;
+  if (::symlink(join(run_.request.lower, path).c_str(), aside.c_str()) != 0) return false;
   // One exchange, so that the name never vanishes for the program.
   if (!exchange(path, aside)) return false;
   const auto moved = status_of(aside);
@@ -117,16 +116,16 @@ bool Eviction::replace(const std::string& path, const std::string& content) {
     if (exchange(path, aside)) ::unlink(aside.c_str());
     return false;
   }
-  run.record(evicted_record(path));
-  replaced.push_back({path, aside, content == local ? aside : content, mark,
-                      static_cast<std::uint64_t>(status.st_blocks) * 512, run.clock.now(), std::move(*file),
-                      lease == Lease::taken});
+  run_.record(evicted_record(path));
+  replaced_.push_back({path, aside, content == local ? aside : content, mark,
+                       static_cast<std::uint64_t>(status.st_blocks) * 512, run_.clock.now(), std::move(*file),
+                       lease == Lease::taken});
   return true;
 }
 
 void Eviction::let_go() {
-  const Clock::time_point before = run.clock.now() - longest_to_open;
-  std::erase_if(replaced, [&](const Replaced& each) {
+  const Clock::time_point before = run_.clock.now() - longest_to_open;
+  std::erase_if(replaced_, [&](const Replaced& each) {
     if (each.since > before) return false;
     struct stat status {};
     const bool is_wanted = (each.is_leased && ::fcntl(each.file.get(), F_GETLEASE) != F_RDLCK) ||
@@ -145,19 +144,20 @@ void Eviction::let_go() {
 
 // Unless the program has removed the name: then the file has none in a direct run either.
 void Eviction::give_back(const Replaced& file) {
-  const std::string local = local_of(run.roots, file.path);
-  if (run.is_link_to_case(file.path, local) && exchange(file.path, file.aside)) {
-    const auto known = run.ledger.find(file.path);
-    if (!run.is_link_to_case(file.path, file.aside)) {
+  const std::string local = local_of(run_.roots, file.path);
+  if (run_.is_link_to_case(file.path, local) && exchange(file.path, file.aside)) {
+    const auto known = run_.ledger.find(file.path);
+    if (!run_.is_link_to_case(file.path, file.aside)) {
       exchange(file.path, file.aside);
     } else if (known && known->on_case && known->drained) {  // it may be evicted again
-      run.record(drained_record(file.path, *known->on_case, *known->drained, known->checksum));
+      run_.record(drained_record(file.path, *known->on_case, *known->drained, known->checksum));
     }
   } else if (name_exists(local)) {
-    run.note(std::nullopt,
-             fmt::format("{}: a program opened this file while it was evicted, and another file has its name now; what "
-                         "was written to the first one is in no file",
-                         file.path));
+    run_.note(
+        std::nullopt,
+        fmt::format("{}: a program opened this file while it was evicted, and another file has its name now; what "
+                    "was written to the first one is in no file",
+                    file.path));
   }
   ::unlink(file.aside.c_str());
 }
@@ -165,37 +165,37 @@ void Eviction::give_back(const Replaced& file) {
 // A dead run had put a link in the file's place, and had not given up its memory yet: somebody may have written to it.
 void Eviction::give_back_left() {
   std::vector<std::string> left;
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
     if (!known.evicted || !known.drained) return true;
-    const std::string aside = aside_of(path), content = content_of(aside, run.request.placed);
+    const std::string aside = aside_of(path), content = content_of(aside, run_.request.placed);
     const auto status = status_of(content);
     if (status && S_ISREG(status->st_mode)) left.push_back(path);
     return true;
   });
   for (const std::string& path : left) {
-    if (!run.is_link_to_case(path, local_of(run.roots, path)) || !exchange(path, aside_of(path))) continue;
+    if (!run_.is_link_to_case(path, local_of(run_.roots, path)) || !exchange(path, aside_of(path))) continue;
     ::unlink(aside_of(path).c_str());
-    const auto known = run.ledger.find(path);
+    const auto known = run_.ledger.find(path);
     if (known && known->on_case && known->drained)
-      run.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
+      run_.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
   }
 }
 
 std::string Eviction::aside_of(const std::string& path) const {
-  return name_aside(run.roots, path) + "-evicted";
+  return name_aside(run_.roots, path) + "-evicted";
 }
 
 bool Eviction::exchange(const std::string& path, const std::string& aside) {
-  if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, local_of(run.roots, path).c_str(), RENAME_EXCHANGE) != 0)
+  if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, local_of(run_.roots, path).c_str(), RENAME_EXCHANGE) != 0)
     return false;
-  own_moves.insert(path);
+  own_moves_.insert(path);
   return true;
 }
 
 bool Eviction::takes_own_move(const std::string& path) {
-  const auto found = own_moves.find(path);
-  if (found == own_moves.end()) return false;
-  own_moves.erase(found);
+  const auto found = own_moves_.find(path);
+  if (found == own_moves_.end()) return false;
+  own_moves_.erase(found);
   return true;
 }
 
@@ -203,25 +203,25 @@ bool Eviction::takes_own_move(const std::string& path) {
 std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string& pool) {
   const std::string target = join(group.group, group.time);
   // OpenFOAM's last files of a time come a step late.
-  if (group.time == points.newest_complete() || changed_groups.contains(target)) return 0;
+  if (group.time == points_.newest_complete() || changed_groups_.contains(target)) return 0;
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
     const std::string path = time_directory(rank, group.time);
-    if (run.ledger.evicted_unknown(path)) return 0;
-    directories.emplace_back(path, local_of(run.roots, path));
+    if (run_.ledger.evicted_unknown(path)) return 0;
+    directories.emplace_back(path, local_of(run_.roots, path));
     in_pool = in_pool || is_below(directories.back().second, pool);
   }
   if (!in_pool) return 0;
   // A file that was written since the group was carried is nowhere else, or is still being written.
-  const auto now = work.groups.inspect(group, true);
-  if (now && !now->as_carried) changed_groups.insert(target);
-  if (!now || !now->as_carried || !now->directories || !work.doubts.may_give_way(group)) return 0;
+  const auto now = work_.groups.inspect(group, true);
+  if (now && !now->as_carried) changed_groups_.insert(target);
+  if (!now || !now->as_carried || !now->directories || !work_.doubts.may_give_way(group)) return 0;
   std::uint64_t freed = 0;
   for (const auto& [path, local] : directories) {
-    run.record(evicted_record(path));
+    run_.record(evicted_record(path));
     if (is_below(local, pool)) freed += size_below(local);
-    if (auto removed = remove_tree(local); !removed) run.note(std::nullopt, removed.error().text());
+    if (auto removed = remove_tree(local); !removed) run_.note(std::nullopt, removed.error().text());
   }
   return freed;
 }
@@ -230,16 +230,17 @@ std::uint64_t Drain::largest_step() const {
   return state_->run.numbers.largest_step;
 }
 
+bool Eviction::is_replacing(const std::string& directory) const {
+  return std::ranges::any_of(replaced_, [&](const Replaced& each) { return is_below(each.content, directory); });
+}
+
 bool Drain::can_make_room(const std::string& pool) const {
   const MoverProgress progress = state_->work.mover->progress();
   if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
-  if (state_->run.request.settings.live &&
-      (!state_->seen.others.pending.empty() || state_->seen.others.overlooked || state_->seen.others.catch_up))
-    return true;
+  if (state_->run.request.settings.live && state_->seen.others.has_more()) return true;
   const Eviction& eviction = state_->work.eviction;
-  if (std::ranges::any_of(eviction.replaced, [&](const Replaced& each) { return is_below(each.content, pool); }))
-    return true;
-  if (eviction.nothing_to_evict.contains(pool)) return false;
+  if (eviction.is_replacing(pool)) return true;
+  if (eviction.has_nothing_in(pool)) return false;
   bool found = false;
   state_->run.ledger.each("", [&](const std::string& path, const Known& known) {
     const auto status = status_of(eviction.evictable(path, known, pool));

@@ -26,39 +26,52 @@ struct Replaced {
   bool is_leased;
 };
 
-struct Eviction {
+class Eviction {
+ public:
+  Eviction(Run& run, RestartPoints& points, Work& work) : run_(run), points_(points), work_(work) {}
+
   // A process that has found a name opens it so soon, unless the machine stands still.
   static constexpr std::chrono::milliseconds longest_to_open{20};
   // Each has a descriptor. More than any shared file system takes files in that time.
   static constexpr std::size_t most_replaced = 256;
 
-  Run& run;
-  RestartPoints& points;
-  Work& work;
-
-  std::set<std::string> nothing_to_evict = {};  // pools without files that the case has too, as long as no job ends
-  std::set<std::string> changed_groups = {};    // on the case, that are not as they lie here: they stay until the end
-
-  std::deque<std::pair<std::string, std::string>> candidates = {};  // path on the case, where the content lies
-  std::string candidates_in = {};                                   // the pool that they lie in
-  std::vector<Replaced> replaced = {};
-  // Files and links that were moved from their names here, of which an event is still to come.
-  std::multiset<std::string> own_moves = {};
-
+  // A job has ended: there may be something to evict again.
+  void note_job_ended() { nothing_to_evict_.clear(); }
+  // A file or link was moved from its name here: its event is still to come.
+  void note_own_move(const std::string& path) { own_moves_.insert(path); }
+  void forget_own_moves() { own_moves_.clear(); }
+  // The memory of files below `directory` is about to be given up.
+  bool is_replacing(const std::string& directory) const;
+  bool is_replacing() const { return !replaced_.empty(); }
+  bool is_busy() const { return replaced_.size() >= most_replaced; }
+  bool has_nothing_in(const std::string& pool) const { return nothing_to_evict_.contains(pool); }
   std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
   std::uint64_t evict_carried(std::uint64_t wanted, const std::string& pool);
+  // Gives up the memory of files that were replaced long enough ago, or gives the name back to those that somebody
+  // opens.
+  void let_go();
+  void give_back_left();
+  bool takes_own_move(const std::string& path);
+
+ private:
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
   void list_candidates(std::uint64_t wanted, const std::string& pool);
   std::string aside_of(const std::string& path) const;
   bool replace(const std::string& path, const std::string& content);
-  // Gives up the memory of files that were replaced long enough ago, or gives the name back to those that somebody
-  // opens.
-  void let_go();
   void give_back(const Replaced& file);
-  void give_back_left();
   bool exchange(const std::string& path, const std::string& aside);
-  bool takes_own_move(const std::string& path);
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
+
+  Run& run_;
+  RestartPoints& points_;
+  Work& work_;
+  std::set<std::string> nothing_to_evict_ = {};  // pools without files that the case has too, as long as no job ends
+  std::set<std::string> changed_groups_ = {};    // on the case, that are not as they lie here: they stay until the end
+  std::deque<std::pair<std::string, std::string>> candidates_ = {};  // path on the case, where the content lies
+  std::string candidates_in_ = {};                                   // the pool that they lie in
+  std::vector<Replaced> replaced_ = {};
+  // Files and links that were moved from their names here, of which an event is still to come.
+  std::multiset<std::string> own_moves_ = {};
 };
 
 }  // namespace forebay::drain

@@ -60,10 +60,8 @@ Status Drain::begin_finish(bool cleanly) {
   state.end.ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
-  state.end.order.begin(state.seen.others.pending);
-  while (!state.seen.others.pending.empty()) state.seen.others.drop(state.seen.others.pending.begin());
-  state.work.unreadable.messages.clear();  // perhaps it was only for a while
-  state.seen.others.catch_up.reset();
+  state.end.order.begin(state.seen.others.take_turns());
+  state.work.unreadable.forget();
   state.end.list_times();
   state.end.submit_outputs();
   return {};
@@ -84,7 +82,7 @@ bool Drain::finished() {
       }
       return false;
     }
-    if (!state.work.eviction.replaced.empty()) return false;  // what gets its name back is carried, too
+    if (state.work.eviction.is_replacing()) return false;  // what gets its name back is carried, too
     if (!state.end.gave_up && state.end.passes < most_passes) {
       state.end.submit_outputs();
       if (!state.work.jobs.empty()) return false;
@@ -107,18 +105,18 @@ bool Drain::finished() {
     state.end.note_missing_files();
     state.end.bring_beside();
     state.work.acts.note_written_inputs();
-    if (state.work.checkpoints.is_unfinished)
+    if (state.work.checkpoints.is_unfinished())
       state.run.tell(
           "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
           "known to be whole");
-    if (state.work.links.separated > 0)
+    if (state.work.links.separated() > 0)
       state.run.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
-                                 plural(state.work.links.separated, "hard link")));
+                                 plural(state.work.links.separated(), "hard link")));
     state.end.phase = Phase::removing;
   }
   if (state.end.phase == Phase::removing) {
     // Nothing is removed while some name could not be looked at: it need not be absent.
-    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.outlasted &&
+    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.has_outlasted() &&
         state.end.missing.empty()) {
       state.work.groups.remove_replaced();
       state.end.remove_deleted();
@@ -161,8 +159,7 @@ void End::submit_outputs() {
   walk.emplace(whole_walk());
   work.progress.submitted_in_pass = 0;
   changed_modes.clear();
-  order.files.clear();
-  order.other_times.clear();
+  order.forget_found();
   submit_more_outputs();
 }
 
@@ -177,20 +174,21 @@ void End::list_times() {
   for (const std::string& time : begun) here.erase(time);
   std::vector<std::string> unknown(here.begin(), here.end());
   std::ranges::sort(unknown, openfoam::time_less);
-  order.times.assign(unknown.begin(), unknown.end());
-  order.times.insert(order.times.end(), begun.begin(), begun.end());
+  unknown.insert(unknown.end(), begun.begin(), begun.end());
+  order.set_times(unknown);
 }
 
 void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
-  for (; !order.times.empty() && work.jobs.size() < Work::most_jobs; order.times.pop_front()) {
+  while (order.has_times() && work.jobs.size() < Work::most_jobs) {
+    const std::string time = order.next_time();
     const std::vector<int>& ranks = seen.ranks;
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
-      if (name_exists(local_of(run.roots, time_directory(*rank, order.times.front()))) &&
-          run.is_new_time(*rank, order.times.front()) && !run.ledger.collated_of(*rank, order.times.front()))
-        submit_time_of(*rank, order.times.front());
+      if (name_exists(local_of(run.roots, time_directory(*rank, time))) && run.is_new_time(*rank, time) &&
+          !run.ledger.collated_of(*rank, time))
+        submit_time_of(*rank, time);
   }
-  while (walk && order.times.empty() && work.jobs.size() < Work::most_jobs) {
+  while (walk && !order.has_times() && work.jobs.size() < Work::most_jobs) {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed()) {
       run.numbers.misses_some = true;
@@ -203,8 +201,8 @@ void End::submit_more_outputs() {
       submit_found(found);
       continue;
     }
-    if (!order.other_times.empty()) {
-      seen.others.times.submit(std::exchange(order.other_times, {}));
+    if (const std::set<std::string> others = order.take_other_times(); !others.empty()) {
+      seen.others.times().submit(others);
       continue;
     }
     if (const auto path = order.next()) {
@@ -223,7 +221,7 @@ void End::submit_more_outputs() {
     // come.
     if (work.progress.submitted_in_pass > 0) return;
     for (const std::string& path : changed_modes)
-      if (!work.unreadable.messages.contains(path)) work.submit_directory(path);
+      if (!work.unreadable.contains(path)) work.submit_directory(path);
   }
 }
 
@@ -232,7 +230,7 @@ void End::submit_found(const std::vector<Output>& found) {
     if (work.not_carried.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
         work.not_carried.still_open.contains(output.path))
       continue;
-    if (output.kind == Output::Kind::file && work.unreadable.messages.contains(output.path)) continue;
+    if (output.kind == Output::Kind::file && work.unreadable.contains(output.path)) continue;
     if (output.is_in_doubt) {
       work.doubts.compare(output);
       continue;
@@ -241,9 +239,9 @@ void End::submit_found(const std::vector<Output>& found) {
     if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
         submit_time_of(time->rank, time->time))
       continue;
-    if (const auto other = seen.others.times.directory_of(output.path, output.kind == Output::Kind::directory)) {
+    if (const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
-        order.other_times.insert(*other);
+        order.add_other_time(*other);
       continue;
     }
     Checkpoint* const checkpoint = work.checkpoints.containing(output.path);
@@ -268,9 +266,9 @@ bool End::submit_time_of(int rank, const std::string& time) {
   if (work.groups.is_given_up(rank, time) || work.groups.is_in_flight(rank, time) ||
       work.not_carried.still_open.contains(directory))
     return true;
-  if (run.ledger.find(directory) || work.unreadable.in_pieces.contains({rank, time})) return false;
+  if (run.ledger.find(directory) || work.unreadable.is_in_pieces(rank, time)) return false;
   const bool complete = points.last().is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
-                        work.groups.times.contains(time);
+                        work.groups.is_to_be_made(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
   const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
   if (complete && run.request.settings.collated && std::ranges::all_of(seen.ranks, has_it)) {
@@ -446,7 +444,7 @@ void End::count_undrained() {
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-      const auto other = seen.others.times.directory_of(output.path, output.kind == Output::Kind::directory);
+      const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = work.not_carried.given_up.contains(output.path) ||
                            (other && work.not_carried.given_up.contains(*other)) ||
                            (time && work.groups.is_given_up(time->rank, time->time));
@@ -454,7 +452,7 @@ void End::count_undrained() {
       if (refused || (output.kind == Output::Kind::directory && !gave_up)) continue;
       if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);
           checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
-        work.checkpoints.is_unfinished = !ended_cleanly;
+        work.checkpoints.note_unfinished(!ended_cleanly);
         continue;
       }
       name(output.path);
@@ -474,7 +472,7 @@ void End::count_undrained() {
         undrained_bytes += what.mark.size;
       }
   }
-  for (const Checkpoint& each : work.checkpoints.all) {
+  for (const Checkpoint& each : work.checkpoints.all()) {
     if (ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
     name(each.path());
     undrained_files += each.marks().size();

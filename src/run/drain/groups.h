@@ -20,32 +20,42 @@ struct GroupNow {
   bool directories = false;  // every rank's is there, and was not emptied to make room
 };
 
-struct Groups {
-  Run& run;
-  Observation& seen;
-  Work& work;
-  End& end;
+class Groups {
+ public:
+  Groups(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
 
-  std::vector<std::pair<int, int>> made = {};  // of ranks: first and last
-  std::set<std::string> not_collatable = {};   // times that the collated layout cannot hold
-  // Times of groups that are to be made anew, or that a dead run made, or would have made: the journal may not call
-  // them complete.
-  std::set<std::string> times = {};
-
+  // Of ranks: first and last.
+  const std::vector<std::pair<int, int>>& made() const { return made_; }
+  void note_made(int first, int last);
+  // The collated layout cannot hold this time.
+  void note_not_collatable(const std::string& time) { not_collatable_.insert(time); }
+  bool is_collatable(const std::string& time) const { return !not_collatable_.contains(time); }
+  // It is to be made anew, or a dead run made it, or would have made it: the journal may not call it complete.
+  bool is_to_be_made(const std::string& time) const { return times_.contains(time); }
   std::vector<std::pair<int, int>> of_ranks() const;                        // that follow each other: first and last
   std::string path_of(int first, int last, const std::string& time) const;  // on the case
   bool is_given_up(int rank, const std::string& time) const;
   bool is_in_flight(int rank, const std::string& time) const;
-  bool is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const;
   std::optional<std::map<std::string, Identity>> files_on_case(const std::string& target) const;
   Result<GroupNow> inspect(const CollatedTime& group, bool must_be_sealed) const;
   void renew(const CollatedTime& group);
-  bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
   void renew_changed();
   void note_changed();
-  bool is_untouched(const std::string& target) const;
   void remove_replaced();
   Status find();
+
+ private:
+  bool is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const;
+  bool is_untouched(const std::string& target) const;
+  bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  End& end_;
+  std::vector<std::pair<int, int>> made_ = {};
+  std::set<std::string> not_collatable_ = {};  // times
+  std::set<std::string> times_ = {};           // that are to be made
 };
 
 }  // namespace forebay::drain

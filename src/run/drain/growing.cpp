@@ -140,66 +140,66 @@ Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t si
 }
 
 void GrowingFiles::note(const std::string& path) {
-  if (files.contains(path)) return;
-  if (files.size() >= most && may_clear) {
-    may_clear = false;
-    std::erase_if(files, [&](const auto& each) {
-      const auto known = run.ledger.find(each.first);
+  if (files_.contains(path)) return;
+  if (files_.size() >= most && may_clear_) {
+    may_clear_ = false;
+    std::erase_if(files_, [&](const auto& each) {
+      const auto known = run_.ledger.find(each.first);
       return known && (known->drained ? known->drained->size == each.second.size : known->staged.has_value());
     });
   }
-  if (files.size() < most) files.try_emplace(path);
+  if (files_.size() < most) files_.try_emplace(path);
 }
 
 void GrowingFiles::forget(const std::string& path) {
-  for (auto at = files.lower_bound(path); at != files.end() && at->first.starts_with(path);) {
+  for (auto at = files_.lower_bound(path); at != files_.end() && at->first.starts_with(path);) {
     if (!is_below(at->first, path)) {
       ++at;
       continue;
     }
     journal(at->first, at->second);
-    at = files.erase(at);
+    at = files_.erase(at);
   }
 }
 
 // Journals a growth that only the ledger was told of, before another record rests on it.
 void GrowingFiles::journal(const std::string& path, GrowingFile& file) {
   if (!std::exchange(file.is_unjournalled, false)) return;
-  if (const auto known = run.ledger.find(path); known && known->on_case && known->drained)
-    run.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
+  if (const auto known = run_.ledger.find(path); known && known->on_case && known->drained)
+    run_.record(drained_record(path, *known->on_case, *known->drained, known->checksum));
 }
 
 void GrowingFiles::begin() {
-  began = run.clock.now();
-  next = began + run.request.settings.refresh;
-  may_clear = true;
-  is_looking = true;
-  last.clear();
-  submitted = 0;
+  began_ = run_.clock.now();
+  next_ = began_ + run_.request.settings.refresh;
+  may_clear_ = true;
+  is_looking_ = true;
+  last_.clear();
+  submitted_ = 0;
 }
 
 // All files are looked at, though not more at once than the mover takes.
 void GrowingFiles::refresh() {
-  if (!is_looking && (under_way > 0 || run.clock.now() < next)) return;
-  if (!is_looking) begin();
-  auto at = files.upper_bound(last);
-  for (; at != files.end() && work.jobs.size() < Work::most_jobs; ++at) {
-    last = at->first;
+  if (!is_looking_ && (under_way_ > 0 || run_.clock.now() < next_)) return;
+  if (!is_looking_) begin();
+  auto at = files_.upper_bound(last_);
+  for (; at != files_.end() && work_.jobs.size() < Work::most_jobs; ++at) {
+    last_ = at->first;
     look_at(at->first, at->second);
   }
-  is_looking = at != files.end();
+  is_looking_ = at != files_.end();
   end_if_done();
 }
 
 void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
-  if (work.in_flight.contains(path) || work.checkpoints.containing(path) != nullptr) return;
-  if (seen.others.times.directory_of(path, false)) return;  // a time appears as a whole
-  const auto local = work.source_of(path);
+  if (work_.in_flight.contains(path) || work_.checkpoints.containing(path) != nullptr) return;
+  if (seen_.others.times().directory_of(path, false)) return;  // a time appears as a whole
+  const auto local = work_.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
-  if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run.request.case_path)) return;
+  if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run_.request.case_path)) return;
   // A file that may not be written on the case either is carried when it is closed.
   if ((status->st_mode & S_IWUSR) == 0) return;
-  const auto known = run.ledger.find(path);
+  const auto known = run_.ledger.find(path);
   const FileId id{status->st_dev, status->st_ino};
   const auto size = static_cast<std::uint64_t>(status->st_size);
   if (known && (known->evicted || is_as_known(*known, mark_of(*status)))) {
@@ -214,22 +214,22 @@ void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
     return;
   }
   file.size = size;
-  if (growth != Growth::wait && seen.others.is_next(path)) submit(path, file, growth, known ? &*known : nullptr);
+  if (growth != Growth::wait && seen_.others.is_next(path)) submit(path, file, growth, known ? &*known : nullptr);
 }
 
 void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known) {
-  if (!work.acts.in_the_way(path).empty()) return;
+  if (!work_.acts.in_the_way(path).empty()) return;
   const bool appends = growth == Growth::append;
-  if (appends && !known->grows) run.record(growing_record(path));
+  if (appends && !known->grows) run_.record(growing_record(path));
   const auto prepared = std::make_shared<Prepared>();
-  ++under_way;
-  ++submitted;
+  ++under_way_;
+  ++submitted_;
   Job job{Job::Kind::growth, path, 0, 0, {}, false, prepared};
   job.holds_refresh = true;
-  work.submit(
+  work_.submit(
       std::move(job),
-      [path, file, appends, prepared, local = *work.source_of(path), known = known ? *known : Known{},
-       parents = work.missing_parents(path), files = run.shared.get()]() -> Result<std::optional<layouts::Unit>> {
+      [path, file, appends, prepared, local = *work_.source_of(path), known = known ? *known : Known{},
+       parents = work_.missing_parents(path), files = run_.shared.get()]() -> Result<std::optional<layouts::Unit>> {
         auto unit = appends ? more_of(*files, path, local, file, known, *prepared)
                             : beginning_of(*files, path, local, file, known, *prepared);
         if (!unit || !*unit) return unit;
@@ -241,8 +241,8 @@ void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Grow
 }
 
 void GrowingFiles::note_outcome(const Job& job) {
-  const auto found = files.find(job.key);
-  if (found == files.end()) return;
+  const auto found = files_.find(job.key);
+  if (found == files_.end()) return;
   if (job.prepared->tail) {
     found->second.tail = job.prepared->tail;
     found->second.was_cut = false;
@@ -251,32 +251,32 @@ void GrowingFiles::note_outcome(const Job& job) {
 }
 
 void GrowingFiles::record(const std::string& path, const Record& drained) {
-  const auto found = files.find(path);
-  const auto now = run.clock.now();
-  if (found == files.end()) return run.record(drained);
+  const auto found = files_.find(path);
+  const auto now = run_.clock.now();
+  if (found == files_.end()) return run_.record(drained);
   auto& journalled = found->second.journalled;
   found->second.is_unjournalled = journalled && now - *journalled < journal_interval;
-  if (found->second.is_unjournalled) return run.learn(drained);
+  if (found->second.is_unjournalled) return run_.learn(drained);
   journalled = now;
-  run.record(drained);
+  run_.record(drained);
 }
 
 void GrowingFiles::job_was_tried() {
-  --under_way;
+  --under_way_;
   end_if_done();
 }
 
 void GrowingFiles::end_if_done() {
-  if (under_way > 0 || is_looking || submitted == 0) return;
-  const auto most_of_files = static_cast<long>(submitted) * longest_pause_of_file;
-  const auto longest = std::max<Clock::duration>(most_pauses * run.request.settings.refresh, most_of_files);
-  next = std::max(next, began + std::min<Clock::duration>(least_pause * (run.clock.now() - began), longest));
+  if (under_way_ > 0 || is_looking_ || submitted_ == 0) return;
+  const auto most_of_files = static_cast<long>(submitted_) * longest_pause_of_file;
+  const auto longest = std::max<Clock::duration>(most_pauses * run_.request.settings.refresh, most_of_files);
+  next_ = std::max(next_, began_ + std::min<Clock::duration>(least_pause * (run_.clock.now() - began_), longest));
 }
 
 Growing GrowingFiles::report() const {
   Growing found;
-  for (const auto& [path, file] : files) {
-    const auto known = run.ledger.find(path);
+  for (const auto& [path, file] : files_) {
+    const auto known = run_.ledger.find(path);
     if (file.left_alone || !known || !known->grows || !known->drained) continue;
     if (found.files.size() < most_told)
       found.files[path] = {file.size, known->drained->size};

@@ -36,10 +36,9 @@ enum class Growth {
 Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t size,
                  std::optional<std::uint64_t> carried);
 
-struct GrowingFiles {
-  Run& run;
-  Observation& seen;
-  Work& work;
+class GrowingFiles {
+ public:
+  GrowingFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   static constexpr std::size_t most = 8192;
   // The time that a refresh takes is a tenth of the time between two at most, so that it cannot hold up a file server.
@@ -48,12 +47,6 @@ struct GrowingFiles {
   // refreshes, or so long for each file that was carried.
   static constexpr int most_pauses = 12;
   static constexpr std::chrono::milliseconds longest_pause_of_file{100};
-  std::map<std::string, GrowingFile> files = {};  // by path in the case
-  bool is_looking = false;                        // this refresh has not come to all of them yet
-  std::size_t under_way = 0, submitted = 0;       // jobs of this refresh: not tried yet, and all
-  std::string last = {};                          // that it looked at
-  bool may_clear = true;                          // those that stand still may go; not again before the next refresh
-  Clock::time_point began = run.start, next = run.start + run.request.settings.refresh;
 
   // The program made it, or may open it: beyond `most` those go first that stand still.
   void note(const std::string& path);
@@ -75,6 +68,16 @@ struct GrowingFiles {
   void look_at(const std::string& path, GrowingFile& file);
   void submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known);
   void journal(const std::string& path, GrowingFile& file);
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  std::map<std::string, GrowingFile> files_ = {};  // by path in the case
+  bool is_looking_ = false;                        // this refresh has not come to all of them yet
+  std::size_t under_way_ = 0, submitted_ = 0;      // jobs of this refresh: not tried yet, and all
+  std::string last_ = {};                          // that it looked at
+  bool may_clear_ = true;                          // those that stand still may go; not again before the next refresh
+  Clock::time_point began_ = run_.start, next_ = run_.start + run_.request.settings.refresh;
 };
 
 // A unit with the bytes that the case lacks of a file that grew on the case and is closed now. The case must still have

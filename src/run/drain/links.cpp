@@ -47,44 +47,44 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
 // gets a second one. Where another unit is just bringing it, or it is in doubt, this one comes later.
 void Links::find_partners(const Job& job) {
   const std::set<FileId>& files = job.prepared->several_names;
-  if (std::ranges::any_of(files, [&](const FileId& file) { return carrying.contains(file); })) return try_later(job);
+  if (std::ranges::any_of(files, [&](const FileId& file) { return carrying_.contains(file); })) return try_later(job);
   bool in_doubt = false;
   std::set<ino_t> inodes;
   for (const auto& [device, inode] : files) inodes.insert(inode);
   const auto partners = std::make_shared<Partners>();
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
     const ino_t inode = known.drained ? known.drained->inode : known.copy ? known.copy->inode : 0;
     if (known.deleted || !known.on_case || !inodes.contains(inode)) return true;
     struct stat status {};
-    const std::string local = content_of(local_of(run.roots, path), run.request.placed);
+    const std::string local = content_of(local_of(run_.roots, path), run_.request.placed);
     if (::lstat(local.c_str(), &status) != 0 || !is_as_known(known, mark_of(status))) return true;
     const FileId file{status.st_dev, status.st_ino};
     if (!files.contains(file)) return true;
-    in_doubt = in_doubt || (end.phase == Phase::running ? work.doubts.closed.contains(path)
-                                                        : work.doubts.is_in_doubt(path, local, status, known));
+    in_doubt = in_doubt || (end_.phase == Phase::running ? work_.doubts.was_closed(path)
+                                                         : work_.doubts.is_in_doubt(path, local, status, known));
     partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
     return true;
   });
   if (in_doubt) return try_later(job);
   for (const FileId& file : files)
-    if (!partners->contains(file)) carrying.emplace(file, job.key);
+    if (!partners->contains(file)) carrying_.emplace(file, job.key);
   if (job.kind == Job::Kind::file) {
-    work.submit_file(job.key, end.phase == Phase::running, partners, job.place.turn);
+    work_.submit_file(job.key, end_.phase == Phase::running, partners, job.place.turn);
   } else {
-    work.submit_rank_time(job.rank, job.time, job.from_held, partners, job.place.turn);
+    work_.submit_rank_time(job.rank, job.time, job.from_held, partners, job.place.turn);
   }
 }
 
 void Links::try_later(const Job& job) {
-  if (end.phase != Phase::running) return;  // the next pass finds it again
+  if (end_.phase != Phase::running) return;  // the next pass finds it again
   // A time is submitted again after the next look.
-  if (job.kind == Job::Kind::file) seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
+  if (job.kind == Job::Kind::file) seen_.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
 }
 
 // The second name changed the ctime of all others: it is no longer compared.
 void Links::note_second_name(const PublishedFile& file) {
   std::vector<std::pair<std::string, Known>> names;
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
     const bool is_name = path != file.path && known.on_case && known.on_case->inode == file.identity.inode &&
                          known.on_case->device == file.identity.device;
     if (is_name && (known.drained || known.staged)) names.emplace_back(path, known);
@@ -92,21 +92,25 @@ void Links::note_second_name(const PublishedFile& file) {
   });
   for (const auto& [path, known] : names) {
     if (known.drained) {
-      run.record(drained_record(path, file.identity, *known.drained, known.checksum));
+      run_.record(drained_record(path, file.identity, *known.drained, known.checksum));
     } else {
-      run.record(staged_record({path,
-                                *known.staged,
-                                known.mode,
-                                file.identity,
-                                known.link_target,
-                                known.owner.value_or(Owner{}),
-                                {},
-                                known.copy.value_or(tree::Copied{}),
-                                known.checksum}));
+      run_.record(staged_record({path,
+                                 *known.staged,
+                                 known.mode,
+                                 file.identity,
+                                 known.link_target,
+                                 known.owner.value_or(Owner{}),
+                                 {},
+                                 known.copy.value_or(tree::Copied{}),
+                                 known.checksum}));
     }
-    if (known.deleted) run.record(deleted_record(path));  // a removal that was told meanwhile stays told
-    if (known.evicted) run.record(evicted_record(path));
+    if (known.deleted) run_.record(deleted_record(path));  // a removal that was told meanwhile stays told
+    if (known.evicted) run_.record(evicted_record(path));
   }
+}
+
+void Links::note_landed(const std::string& key) {
+  std::erase_if(carrying_, [&](const auto& each) { return each.second == key; });
 }
 
 }  // namespace forebay::drain

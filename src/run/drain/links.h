@@ -20,18 +20,26 @@ using OwnNames = std::map<std::string, std::vector<std::string>>;
 bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
                   Prepared& prepared);
 
-struct Links {
-  Run& run;
-  Observation& seen;
-  Work& work;
-  End& end;
-
-  std::map<FileId, std::string> carrying = {};  // files with several names that are on their way, and by which job
-  std::uint64_t separated = 0;                  // second names that became files of their own
+class Links {
+ public:
+  Links(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
 
   void find_partners(const Job& job);
-  void try_later(const Job& job);
   void note_second_name(const PublishedFile& file);
+  void note_landed(const std::string& key);
+  // So many second names became files of their own.
+  void note_separated(std::uint64_t names) { separated_ += names; }
+  std::uint64_t separated() const { return separated_; }
+
+ private:
+  void try_later(const Job& job);
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  End& end_;
+  std::map<FileId, std::string> carrying_ = {};  // files with several names that are on their way, and by which job
+  std::uint64_t separated_ = 0;
 };
 
 }  // namespace forebay::drain

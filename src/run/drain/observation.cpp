@@ -25,7 +25,7 @@ Status Observation::look() {
   if (!events) return forward(events);
   note_failed_writes();
   for (const Event& event : *events) handle(event);
-  work.eviction.own_moves.clear();
+  work.eviction.forget_own_moves();
   run.uncarried.flush();
   return {};
 }

@@ -77,28 +77,28 @@ int links_from(const std::vector<Root>& roots, const std::string& case_path, std
 // grows, or at the end. Nobody waits for what was never there, or is out of the case.
 bool OtherFiles::waits_for_target(const std::string& path) const {
   int links = 0;
-  const auto target = target_of(run.roots, run.request.case_path, path, links);
-  if (!target || target->empty() || !name_exists(local_of(run.roots, *target))) return false;
-  const auto known = run.ledger.find(*target);
+  const auto target = target_of(run_.roots, run_.request.case_path, path, links);
+  if (!target || target->empty() || !name_exists(local_of(run_.roots, *target))) return false;
+  const auto known = run_.ledger.find(*target);
   return !known || known->deleted || !(known->on_case || known->directory);
 }
 
 void OtherFiles::drop(std::map<std::string, Waits>::iterator waits) {
-  work.mover->leave({Line::files, waits->second.turn});
-  pending.erase(waits);
+  work_.mover->leave({Line::files, waits->second.turn});
+  pending_.erase(waits);
 }
 
 void OtherFiles::is_on_case(const std::string& path) {
-  if (const auto waits = pending.find(path); waits != pending.end()) waits->second.is_absent = false;
+  if (const auto waits = pending_.find(path); waits != pending_.end()) waits->second.is_absent = false;
 }
 
 bool OtherFiles::is_turn_of(const std::string& path, std::uint64_t turn) const {
-  const auto waits = pending.find(path);
-  return waits != pending.end() && waits->second.turn == turn;
+  const auto waits = pending_.find(path);
+  return waits != pending_.end() && waits->second.turn == turn;
 }
 
 bool OtherFiles::may_name_others(const std::string& path) const {
-  const auto source = work.source_of(path);
+  const auto source = work_.source_of(path);
   return source && (read_link(*source) || is_text(*source));
 }
 
@@ -106,18 +106,18 @@ bool OtherFiles::may_name_others(const std::string& path) const {
 // The mover keeps the order of those that go. A file whose older version the case has, or that is on its way, holds
 // nobody back here: its name is there, or will be in its turn.
 void OtherFiles::submit_quiet(Clock::duration settle) {
-  const auto now = run.clock.now();
+  const auto now = run_.clock.now();
   std::uint64_t first_absent = UINT64_MAX, held = 0;
-  for (const auto& [ticket, job] : work.jobs) {
+  for (const auto& [ticket, job] : work_.jobs) {
     held += job.held;
     if (job.kind != Job::Kind::growth) continue;
-    const auto waits = pending.find(job.key);
-    if (waits != pending.end() && waits->second.is_absent) first_absent = std::min(first_absent, waits->second.turn);
+    const auto waits = pending_.find(job.key);
+    if (waits != pending_.end() && waits->second.is_absent) first_absent = std::min(first_absent, waits->second.turn);
   }
-  times.submit_quiet(settle);
+  times_.submit_quiet(settle);
   std::vector<std::pair<std::uint64_t, std::string>> quiet;
-  for (const auto& [path, waits] : pending) {
-    if (work.in_flight.contains(path) || times.directory_of(path, false)) continue;
+  for (const auto& [path, waits] : pending_) {
+    if (work_.in_flight.contains(path) || times_.directory_of(path, false)) continue;
     if (now - waits.since >= settle || now - waits.first >= most_settles * settle)
       quiet.emplace_back(waits.turn, path);
     else if (waits.is_absent)
@@ -125,37 +125,37 @@ void OtherFiles::submit_quiet(Clock::duration settle) {
   }
   std::ranges::sort(quiet);
   for (const auto& [turn, path] : quiet) {
-    if (turn > first_absent || work.jobs.size() >= Work::most_jobs || held > most_held) return;
+    if (turn > first_absent || work_.jobs.size() >= Work::most_jobs || held > most_held) return;
     if (waits_for_target(path)) continue;  // it holds nobody back: that may last until the end
-    const auto source = work.source_of(path);
+    const auto source = work_.source_of(path);
     auto version = source ? version_of(*source, path) : std::nullopt;
     if (version && changes(path)) {  // its turn is another one
-      if (pending.at(path).is_absent) return;
+      if (pending_.at(path).is_absent) return;
       continue;
     }
     if (version) held += version->bytes();
-    const auto waits = pending.extract(path);
-    counted.erase(waits.mapped().file);
-    work.submit_file(path, true, nullptr, turn, version ? std::make_shared<Version>(std::move(*version)) : nullptr);
-    if (!work.in_flight.contains(path)) work.mover->leave({Line::files, turn});
+    const auto waits = pending_.extract(path);
+    counted_.erase(waits.mapped().file);
+    work_.submit_file(path, true, nullptr, turn, version ? std::make_shared<Version>(std::move(*version)) : nullptr);
+    if (!work_.in_flight.contains(path)) work_.mover->leave({Line::files, turn});
   }
 }
 
 // By an event that was not handled yet.
 bool OtherFiles::changes(const std::string& path) {
-  return seen.watcher && seen.watcher->waits_for(path, run.now(), Watcher::Change::any);
+  return seen_.watcher && seen_.watcher->waits_for(path, run_.now(), Watcher::Change::any);
 }
 
 bool OtherFiles::is_next(const std::string& path) {
-  const auto found = pending.find(path);
+  const auto found = pending_.find(path);
   if (changes(path)) return false;
-  if (found == pending.end()) return true;
+  if (found == pending_.end()) return true;
   const std::uint64_t turn = found->second.turn;
   const auto holds = [&](const auto& each) { return each.second.is_absent && each.second.turn < turn; };
-  if (std::ranges::any_of(pending, holds)) return false;
-  return std::ranges::none_of(work.jobs, [&](const auto& each) {
+  if (std::ranges::any_of(pending_, holds)) return false;
+  return std::ranges::none_of(work_.jobs, [&](const auto& each) {
     const Job& job = each.second;
-    return job.place.line == Line::files && job.place.turn < turn && !run.ledger.find(job.key);
+    return job.place.line == Line::files && job.place.turn < turn && !run_.ledger.find(job.key);
   });
 }
 
@@ -165,7 +165,7 @@ void OtherFiles::order_found(std::vector<Event>& events, std::size_t first) cons
   for (std::size_t at = first; at < events.size(); ++at) {
     const Event& event = events[at];
     if (event.kind != Event::Kind::found || event.directory) continue;
-    const auto status = status_of(local_of(run.roots, event.path));
+    const auto status = status_of(local_of(run_.roots, event.path));
     if (!status) continue;
     const LocalMark mark = mark_of(*status);
     places.push_back(at);
@@ -176,30 +176,37 @@ void OtherFiles::order_found(std::vector<Event>& events, std::size_t first) cons
   for (std::size_t i = 0; i < places.size(); ++i) events[places[i]] = std::move(files[i].second);
 }
 
-void FinalOrder::begin(const std::map<std::string, OtherFiles::Waits>& pending) {
-  for (const auto& [path, waits] : pending) turns[path] = waits.turn;
+std::string FinalOrder::next_time() {
+  std::string time = std::move(times_.front());
+  times_.pop_front();
+  return time;
+}
+
+void FinalOrder::forget_found() {
+  files_.clear();
+  other_times_.clear();
 }
 
 // The turns that events told are exact. Otherwise the time at which the kernel noted the last change or rename tells.
 // Files of one tick of that clock go by their inodes, which most file systems count upwards. Files of kinds that name
 // others come last. Behind them come links, and links to links.
 void FinalOrder::add(const Output& output, int links) {
-  const auto turn = turns.find(output.path);
+  const auto turn = turns_.find(output.path);
   Rank rank{0, 0, output.mark.ctime_ns, output.mark.inode};
-  if (turn != turns.end())
+  if (turn != turns_.end())
     rank = {1, turn->second, 0, 0};
   else if (names_others(output.path))
     rank.kind = 2;
   if (links > 0) rank.kind = 2 + links;
-  files.emplace_back(rank, output.path);
-  is_sorted = false;
+  files_.emplace_back(rank, output.path);
+  is_sorted_ = false;
 }
 
 std::optional<std::string> FinalOrder::next() {
-  if (files.empty()) return std::nullopt;
-  if (!std::exchange(is_sorted, true)) std::ranges::sort(files, std::greater());
-  std::string path = std::move(files.back().second);
-  files.pop_back();
+  if (files_.empty()) return std::nullopt;
+  if (!std::exchange(is_sorted_, true)) std::ranges::sort(files_, std::greater());
+  std::string path = std::move(files_.back().second);
+  files_.pop_back();
   return path;
 }
 

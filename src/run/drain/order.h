@@ -16,9 +16,8 @@
 
 namespace forebay::drain {
 
-struct FinalOrder {
-  std::map<std::string, std::uint64_t> turns = {};  // of files outside times, as events told
-  std::deque<std::string> times = {};               // in the order in which they were begun
+class FinalOrder {
+ public:
   struct Rank {
     int kind = 0;
     std::uint64_t turn = 0;
@@ -26,15 +25,29 @@ struct FinalOrder {
     std::uint64_t inode = 0;
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
-  std::vector<std::pair<Rank, std::string>> files = {};  // found outside times, not submitted yet
-  bool is_sorted = true;
-  std::set<std::string> other_times = {};  // directories, likewise
 
-  void begin(const std::map<std::string, OtherFiles::Waits>& pending);
-  // `links`: links_from() of a link, else 0.
+  // The turns of files outside times, as events told.
+  void begin(std::map<std::string, std::uint64_t> turns) { turns_ = std::move(turns); }
+  // Times, in the order in which they are to be submitted.
+  void set_times(const std::vector<std::string>& times) { times_.assign(times.begin(), times.end()); }
+  bool has_times() const { return !times_.empty(); }
+  std::string next_time();
+  // A file or link outside times. `links`: links_from() of a link, else 0.
   void add(const Output& output, int links);
-  // The next file or link to be submitted; nullopt: there is none left.
+  // The next of these to be submitted; nullopt: there is none left.
   std::optional<std::string> next();
+  // The directory of a time that is not of this node's ranks.
+  void add_other_time(const std::string& directory) { other_times_.insert(directory); }
+  std::set<std::string> take_other_times() { return std::exchange(other_times_, {}); }
+  // A new pass finds files and other times again.
+  void forget_found();
+
+ private:
+  std::map<std::string, std::uint64_t> turns_ = {};
+  std::deque<std::string> times_ = {};
+  std::vector<std::pair<Rank, std::string>> files_ = {};  // not submitted yet
+  bool is_sorted_ = true;
+  std::set<std::string> other_times_ = {};
 };
 
 // Whether files with such a name name others, as a rule. The name counts only where nothing else is known of the order.

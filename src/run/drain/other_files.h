@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/drain/growing.h"
@@ -17,12 +18,8 @@
 
 namespace forebay::drain {
 
-struct OtherFiles {
-  Run& run;
-  Observation& seen;
-  Work& work;
-
-  static constexpr std::size_t most_pending = 16'384;
+class OtherFiles {
+ public:
   struct Waits {
     Clock::time_point since = {};  // its last change
     Clock::time_point first = {};  // its first one since it was carried
@@ -35,40 +32,72 @@ struct OtherFiles {
   // A file that is written again and again is carried as it is after so many times the time that it must be quiet:
   // what was closed after it waits for it.
   static constexpr int most_settles = 5;
-  static constexpr std::uint64_t most_held = std::uint64_t{64} << 20;  // bytes of versions on their way
-  std::map<std::string, Waits> pending = {};                           // closed files
-  // The bytes of waiting files with one name, as they were counted when their closing was told.
-  std::map<FileId, std::uint64_t> counted = {};
-  bool overlooked = false;                  // more files were closed than `pending` holds: they are found by looking
-  std::optional<OutputWalk> catch_up = {};  // looks for them
-  std::map<std::string, std::string> placed_names = {};  // placed file -> its path in the case, as last told
-  std::set<std::string> removed_controls = {};           // by the program, which was shown them while it worked
 
-  GrowingFiles growing{run, seen, work};
-  OtherTimes times{run, seen, work};
+  OtherFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
-  bool is_as_staged(const Event& event, const struct stat& status, const std::string& target) const;
-  void count(const std::string& path, const FileId& file, std::uint64_t bytes);
-  void replaced(const std::string& path, const FileId& by);
-  void never_shared(const std::string& path, const FileId& file);
+  // More files were closed than may wait: those are found by looking.
+  void find_overlooked();
+  // All files are found by looking once more.
+  void end_catch_up();
   // `turn`: it has one already.
   void wait_for_quiet(const std::string& path, std::optional<FileId> file = std::nullopt, std::uint64_t turn = 0);
-  void find_overlooked();
+  void submit_quiet(Clock::duration settle);
+
+  // Closed files, by path.
+  const std::map<std::string, Waits>& pending() const { return pending_; }
+  bool is_pending(const std::string& path) const { return pending_.contains(path); }
+  // Some wait, or are still to be found.
+  bool has_more() const { return !pending_.empty() || overlooked_ || catch_up_; }
+  void forget(const std::string& path);
+  // Files below this directory go with it.
+  void forget_below(const std::string& directory);
+  // At the end nothing waits any more. The turns tell the order.
+  std::map<std::string, std::uint64_t> take_turns();
+  // Names that the program removed after they had been shown to it.
+  std::set<std::string> take_removed_controls() { return std::exchange(removed_controls_, {}); }
+  // The path in the case of a placed file; nullopt: none is known yet.
+  std::optional<std::string> name_of_placed(const std::string& file) const;
 
   // order.cpp
-  void submit_quiet(Clock::duration settle);
   // Nothing that was closed before waits, or is on its way, under a name that the case lacks.
   bool is_next(const std::string& path);
   // A listing tells of files in any order: from the `first` event on they come in that of their last changes.
   void order_found(std::vector<Event>& events, std::size_t first) const;
+  void is_on_case(const std::string& path);
+  bool is_turn_of(const std::string& path, std::uint64_t turn) const;
+
+  GrowingFiles& growing() { return growing_; }
+  const GrowingFiles& growing() const { return growing_; }
+  OtherTimes& times() { return times_; }
+  const OtherTimes& times() const { return times_; }
+
+ private:
+  static constexpr std::size_t most_pending = 16'384;
+  static constexpr std::uint64_t most_held = std::uint64_t{64} << 20;  // bytes of versions on their way
+
+  bool is_as_staged(const Event& event, const struct stat& status, const std::string& target) const;
+  void count(const std::string& path, const FileId& file, std::uint64_t bytes);
+  void replaced(const std::string& path, const FileId& by);
+  void never_shared(const std::string& path, const FileId& file);
   bool changes(const std::string& path);
   bool may_name_others(const std::string& path) const;
   bool waits_for_target(const std::string& path) const;
   void drop(std::map<std::string, Waits>::iterator waits);
-  void is_on_case(const std::string& path);
-  bool is_turn_of(const std::string& path, std::uint64_t turn) const;
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  std::map<std::string, Waits> pending_ = {};
+  // The bytes of waiting files with one name, as they were counted when their closing was told.
+  std::map<FileId, std::uint64_t> counted_ = {};
+  bool overlooked_ = false;
+  std::optional<OutputWalk> catch_up_ = {};               // looks for what was overlooked
+  std::map<std::string, std::string> placed_names_ = {};  // placed file -> its path in the case, as last told
+  std::set<std::string> removed_controls_ = {};
+  GrowingFiles growing_{run_, seen_, work_};
+  OtherTimes times_{run_, seen_, work_};
 };
 
 }  // namespace forebay::drain

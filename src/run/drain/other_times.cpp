@@ -37,8 +37,8 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 std::optional<std::string> OtherTimes::directory_of(const std::string& path, bool is_directory) const {
   std::string directory;
   if (const auto time = time_of(path, is_directory)) {
-    const bool serves = seen.serves(time->rank);
-    if (serves ? seen.run.carries_times_whole() : time->rank < 0) return std::nullopt;
+    const bool serves = seen_.serves(time->rank);
+    if (serves ? seen_.run.carries_times_whole() : time->rank < 0) return std::nullopt;
     directory = time_directory(time->rank, time->time);
   } else {
     const std::size_t slash = path.find('/');
@@ -48,14 +48,14 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
     directory = path.substr(0, end);
     if (!openfoam::is_time_name(std::string(name_of(directory)))) return std::nullopt;
   }
-  if (in_pieces.contains(directory) || run.ledger.find(directory)) return std::nullopt;
+  if (in_pieces_.contains(directory) || run_.ledger.find(directory)) return std::nullopt;
   return directory;
 }
 
 // In the order in which they were begun. The last one may be about to get more files.
 void OtherTimes::submit_quiet(Clock::duration settle) {
   std::map<std::string, Group> groups;
-  auto& pending = seen.others.pending;
+  const auto& pending = seen_.others.pending();
   for (const auto& [path, waits] : pending) {
     const auto directory = directory_of(path, false);
     if (!directory) continue;
@@ -68,20 +68,17 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
   for (const auto& [time, group] : groups) order.push_back(&group);
   std::ranges::sort(order, {}, [](const Group* group) { return group->turn; });
   for (const Group* group : order) {
-    const auto quiet = run.clock.now() - group->since;
+    const auto quiet = run_.clock.now() - group->since;
     const bool told = quiet >= settle / settles_when_told && have_left(group->directories);
     const bool is_left = told || quiet >= OtherFiles::most_settles * settle ||
                          (quiet >= settle && has_later(*group->directories.begin()));
     const std::string time(name_of(*group->directories.begin()));
     if (std::ranges::any_of(group->directories, [&](const std::string& each) { return is_cut(each); })) continue;
-    if (!is_left || work.jobs.size() >= Work::most_jobs || seen.points.waits_for_nodes(time, group->since)) return;
+    if (!is_left || work_.jobs.size() >= Work::most_jobs || seen_.points.waits_for_nodes(time, group->since)) return;
     for (const std::string& directory : last_processor_first(group->directories)) {
-      if (work.in_flight.contains(directory)) continue;
-      for (auto at = pending.lower_bound(directory); at != pending.end() && is_below(at->first, directory);) {
-        seen.others.counted.erase(at->second.file);
-        seen.others.drop(at++);
-      }
-      work.submit_other_time(directory);
+      if (work_.in_flight.contains(directory)) continue;
+      seen_.others.forget_below(directory);
+      work_.submit_other_time(directory);
     }
   }
 }
@@ -89,18 +86,18 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
 // It goes when the program has ended, like any file that is cut.
 bool OtherTimes::is_cut(const std::string& directory) const {
   const auto time = openfoam::time_path(directory);
-  return time && seen.serves(time->rank) && seen.points.is_cut(time->rank, time->time);
+  return time && seen_.serves(time->rank) && seen_.points.is_cut(time->rank, time->time);
 }
 
 bool OtherTimes::have_left(const std::set<std::string>& directories) const {
   return std::ranges::all_of(directories, [&](const std::string& directory) {
     const auto time = openfoam::time_path(directory);
-    return time && seen.serves(time->rank) && seen.points.has_left(time->rank, time->time);
+    return time && seen_.serves(time->rank) && seen_.points.has_left(time->rank, time->time);
   });
 }
 
 bool OtherTimes::has_later(const std::string& directory) const {
-  const auto entries = list_directory(local_of(run.roots, std::string(parent_of(directory))));
+  const auto entries = list_directory(local_of(run_.roots, std::string(parent_of(directory))));
   const std::string time(name_of(directory));
   return entries && std::ranges::any_of(*entries, [&](const DirectoryEntry& entry) {
            return openfoam::is_time_name(entry.name) && openfoam::time_less(time, entry.name);
@@ -109,18 +106,18 @@ bool OtherTimes::has_later(const std::string& directory) const {
 
 void OtherTimes::submit(const std::set<std::string>& directories) {
   for (const std::string& directory : last_processor_first(directories))
-    if (!work.in_flight.contains(directory)) work.submit_other_time(directory);
+    if (!work_.in_flight.contains(directory)) work_.submit_other_time(directory);
 }
 
 void OtherTimes::try_again(const Job& job, bool was_changed) {
-  const std::string local = local_of(run.roots, job.key);
+  const std::string local = local_of(run_.roots, job.key);
   if (!name_exists(local)) return;
-  if (!job.prepared->postponed && !was_changed) in_pieces.insert(job.key);
-  if (!seen.watcher) return;  // the next pass finds it
+  if (!job.prepared->postponed && !was_changed) in_pieces_.insert(job.key);
+  if (!seen_.watcher) return;  // the next pass finds it
   std::error_code none;
   for (std::filesystem::recursive_directory_iterator at(local, none), end; !none && at != end; at.increment(none))
     if (!at->is_directory(none) || at->is_symlink(none))
-      seen.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
+      seen_.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
 }
 
 }  // namespace forebay::drain

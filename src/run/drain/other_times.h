@@ -15,12 +15,9 @@
 
 namespace forebay::drain {
 
-struct OtherTimes {
-  Run& run;
-  Observation& seen;
-  Work& work;
-
-  std::set<std::string> in_pieces = {};  // directories whose files are carried one by one
+class OtherTimes {
+ public:
+  OtherTimes(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have
   // a name like that, too.
@@ -36,6 +33,11 @@ struct OtherTimes {
   bool is_cut(const std::string& directory) const;
   bool have_left(const std::set<std::string>& directories) const;
   bool has_later(const std::string& directory) const;
+
+  Run& run_;
+  Observation& seen_;
+  Work& work_;
+  std::set<std::string> in_pieces_ = {};  // directories whose files are carried one by one
 };
 
 }  // namespace forebay::drain

@@ -22,9 +22,9 @@ bool is_nothing_to_carry(const std::string& local) {
 void Work::take(const Outcome& outcome) {
   const auto found = jobs.find(outcome.ticket);
   if (found == jobs.end()) return;
-  eviction.nothing_to_evict.clear();
+  eviction.note_job_ended();
   Job& job = found->second;
-  if (std::exchange(job.holds_refresh, false)) seen.others.growing.job_was_tried();
+  if (std::exchange(job.holds_refresh, false)) seen.others.growing().job_was_tried();
   bool by_ranks = false;
   if (outcome.result) {
     not_carried.failures.erase(job.key);
@@ -44,7 +44,7 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);  // its files are carried one by one
     } else if (job.prepared->not_collatable && end.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
-      groups.not_collatable.insert(job.time);
+      groups.note_not_collatable(job.time);
       by_ranks = true;
       run.tell(fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
       not_carried.failures.erase(job.key);
@@ -60,8 +60,8 @@ void Work::take(const Outcome& outcome) {
     }
   }
   in_flight.erase(job.key);
-  std::erase_if(links.carrying, [&](const auto& each) { return each.second == job.key; });
-  if (in_flight.empty()) acts.removed_in_flight.clear();
+  links.note_landed(job.key);
+  if (in_flight.empty()) acts.forget_removals_in_flight();
   if (job.from_held) points.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
@@ -71,7 +71,7 @@ void Work::take(const Outcome& outcome) {
                        done.prepared->differs || (!outcome.result && source_changed(outcome.result.error())));
   if (!done.prepared->several_names.empty()) links.find_partners(done);
   if (done.kind == Job::Kind::other_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
-    seen.others.times.try_again(done, !outcome.result && source_changed(outcome.result.error()));
+    seen.others.times().try_again(done, !outcome.result && source_changed(outcome.result.error()));
   if (!comes_again(done)) mover->leave(done.place);
 }
 
@@ -108,7 +108,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
         drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
                        first ? first->checksum : file.checksum);
     if (job.kind == Job::Kind::growth && job.prepared->continues)
-      seen.others.growing.record(file.path, now);
+      seen.others.growing().record(file.path, now);
     else
       run.record(now);
   }
@@ -126,7 +126,7 @@ void Work::carried(const Job& job, const Published& published) {
   for (const std::string& path : job.prepared->removed) run.record(removed_record(path));
   if (job.kind == Job::Kind::removal) return;
   note_made_directories(job);
-  if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing.note_outcome(job);
+  if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing().note_outcome(job);
   if (job.prepared->postponed) {
     if (end.phase == Phase::running && job.kind == Job::Kind::other_time) return;
     if (end.phase == Phase::running) {
@@ -140,7 +140,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::directory || !job.prepared->several_names.empty()) return;
   if (published.files.empty()) return;  // gone before its turn came
   for (const PublishedFile& file : published.files) file_carried(job, file);
-  links.separated += published.separated;
+  links.note_separated(published.separated);
   for (const std::string& path : published.without_set_id)
     run.note(std::nullopt,
              fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
@@ -152,8 +152,7 @@ void Work::carried(const Job& job, const Published& published) {
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));
     note_sources_of_group(job);
-    const std::pair group{job.rank, job.last};
-    if (std::ranges::find(groups.made, group) == groups.made.end()) groups.made.push_back(group);
+    groups.note_made(job.rank, job.last);
   }
   // Carried from what was held, the program having purged it: its removal follows like any other, at the end.
   for (int rank = job.rank; rank <= job.last; ++rank) {
@@ -167,8 +166,7 @@ void Work::carried(const Job& job, const Published& published) {
 // The case has what its files held, but for those that were closed again since.
 void Work::note_sources_of_group(const Job& job) {
   for (int rank = job.rank; rank <= job.last; ++rank) run.uncarried.gone(time_directory(rank, job.time));
-  for (const auto& [path, closings] : doubts.closed)
-    if (!path.starts_with('/')) run.uncarried.written(path);
+  for (const std::string& path : doubts.closed_names()) run.uncarried.written(path);
 }
 
 void Work::time_carried(const std::string& time) {

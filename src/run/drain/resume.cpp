@@ -179,7 +179,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   state->end.missing_files = find_missing_files(state->run);
   tell_alive(request.home);  // what changes from here on is this process's doing
   remove_taken(roots);
-  state->work.doubts.nobody_watched = true;
+  state->work.doubts.note_unwatched();
   state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();
   add_ranks(state->points, state->seen, roots, ranks);

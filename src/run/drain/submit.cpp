@@ -80,7 +80,7 @@ void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
   if (job.from_held) points.use(job.time, true);
-  job.closings = doubts.closings;
+  job.closings = doubts.closings();
   job.at_end = end.phase != Phase::running;
   const bool is_time =
       job.kind == Job::Kind::rank_time || job.kind == Job::Kind::group_time || job.kind == Job::Kind::other_time;
@@ -165,7 +165,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
                             std::shared_ptr<const Partners> partners, std::uint64_t turn,
                             std::shared_ptr<const Version> version) {
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
-    acts.ways.insert(way);  // at the end, when all else is on the case
+    acts.note_way(way);
     return;
   }
   const auto known = run.ledger.find(path);
@@ -199,7 +199,7 @@ void Work::submit_directory(const std::string& path) {
   struct stat status {};
   if (::lstat(local_of(run.roots, path).c_str(), &status) != 0) return;
   if (const std::string way = acts.in_the_way(path); !way.empty()) {
-    acts.ways.insert(way);
+    acts.note_way(way);
     return;
   }
   const auto known = run.ledger.find(path);
@@ -325,8 +325,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
   auto ranks_of_groups = groups.of_ranks();
   std::ranges::reverse(ranks_of_groups);
   for (const auto& [first, last] : ranks_of_groups) {
-    if (run.request.settings.collated && first >= 0 && run.is_new_time(first, time) &&
-        !groups.not_collatable.contains(time)) {
+    if (run.request.settings.collated && first >= 0 && run.is_new_time(first, time) && groups.is_collatable(time)) {
       const std::string key = groups.path_of(first, last, time);
       if (!run.ledger.collated_of(first, time) && !in_flight.contains(key) && !not_carried.given_up.contains(key) &&
           !not_carried.still_open.contains(key))
@@ -335,7 +334,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
     }
     for (int rank = last; rank >= first; --rank) {
       const std::string key = time_directory(rank, time);
-      const bool waits = not_carried.still_open.contains(key) || unreadable.in_pieces.contains({rank, time});
+      const bool waits = not_carried.still_open.contains(key) || unreadable.is_in_pieces(rank, time);
       if (from_held && points.is_home(rank, time)) continue;
       if (from_held && run.ledger.find(key)) {  // some of it is there
         submit_held_files(rank, time);
@@ -354,7 +353,7 @@ void Work::submit_held() {
     for (const std::string& time : points.last().complete_in_tree())
       if (!drained.times.contains(time)) submit_time(time, false);
   if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
-  for (Checkpoint& each : checkpoints.all) checkpoints.carry(each);
+  checkpoints.carry_all();
 }
 
 // Removes a name from the case, with all that is known below it. The end removes names that cannot go now, because

@@ -13,15 +13,18 @@ constexpr std::chrono::milliseconds writers_interval{200};
 }  // namespace
 
 void Drain::set_writers(Writers writers) {
+  state_->end.writers.see(std::move(writers));
+}
+
+void LateWriters::see(Writers processes) {
   // Another walk finds what they wrote last.
-  if (writers != state_->end.writers.processes) state_->end.writers.walk_again();
-  state_->end.writers.processes = std::move(writers);
-  LateWriters& late = state_->end.writers;
-  late.left_doubts = late.left_doubts || !late.processes.writing.empty() || !late.processes.lingering.empty();
+  if (processes != processes_) walk_again();
+  processes_ = std::move(processes);
+  left_doubts_ = left_doubts_ || !processes_.writing.empty() || !processes_.lingering.empty();
 }
 
 bool Drain::waits_for_writers() const {
-  return state_->end.phase == Phase::carrying && state_->end.writers.waiting_since.has_value();
+  return state_->end.phase == Phase::carrying && state_->end.writers.is_waiting();
 }
 
 std::vector<std::string> Drain::still_open() const {
@@ -30,62 +33,64 @@ std::vector<std::string> Drain::still_open() const {
 
 // Nothing told of what they did last. True, once, when all must be compared that the case has.
 bool LateWriters::leave_doubts() {
-  if (!left_doubts || outlasted || std::exchange(doubts_are_compared, true)) return false;
-  work.doubts.begin_anew();
+  if (!left_doubts_ || outlasted_ || std::exchange(doubts_are_compared_, true)) return false;
+  work_.doubts.begin_anew();
   walk_again();
-  end.submit_outputs();
+  end_.submit_outputs();
   return true;
 }
 
 void LateWriters::walk_again() {
-  work.not_carried.still_open.clear();
-  end.passes = 0;
+  work_.not_carried.still_open.clear();
+  end_.passes = 0;
 }
 
 void LateWriters::note_left() {
-  std::vector<std::string> left = processes.writing;
-  left.insert(left.end(), processes.lingering.begin(), processes.lingering.end());
+  std::vector<std::string> left = processes_.writing;
+  left.insert(left.end(), processes_.lingering.begin(), processes_.lingering.end());
   if (left.empty()) return;
-  run.note(Code::undrained,
-           fmt::format("still running when the drain ended: {}; what it writes is only local: run {} on this node when "
-                       "it has ended",
-                       listed(left), advice::resume(run.case_now())));
+  run_.note(
+      Code::undrained,
+      fmt::format("still running when the drain ended: {}; what it writes is only local: run_ {} on this node when "
+                  "it has ended",
+                  listed(left), advice::resume(run_.case_now())));
 }
 
 // Whether the end waits for processes, once nothing else is left to carry. A process that has a file open for writing
 // is waited for as long as patience allows. Other processes of the run may open one again (a loop of `echo >> file`):
 // they are waited for while they do so.
 bool LateWriters::wait() {
-  const auto now = run.clock.now();
-  const bool open = !processes.writing.empty() || !work.not_carried.still_open.empty();
-  const bool changes = !processes.lingering.empty() && now - work.progress.last_submitted < run.request.settings.settle;
+  const auto now = run_.clock.now();
+  const bool open = !processes_.writing.empty() || !work_.not_carried.still_open.empty();
+  const bool changes =
+      !processes_.lingering.empty() && now - work_.progress.last_submitted < run_.request.settings.settle;
   if (!open && !changes) {
-    if (!processes.lingering.empty())
-      run.note(std::nullopt,
-               fmt::format("still running when all was home: {}; what it writes to the case from now on is lost",
-                           listed(processes.lingering)));
+    if (!processes_.lingering.empty())
+      run_.note(std::nullopt,
+                fmt::format("still running when all was home: {}; what it writes to the case from now on is lost",
+                            listed(processes_.lingering)));
     return false;
   }
-  if (!waiting_since) {
-    waiting_since = now;
-    next_walk = now + writers_interval;
+  if (!waiting_since_) {
+    waiting_since_ = now;
+    next_walk_ = now + writers_interval;
   }
-  if (now - *waiting_since >= run.request.settings.patience) {
-    const std::string who = listed(!processes.writing.empty() ? processes.writing : processes.lingering);
-    const std::string files = listed(work.not_carried.still_open);
-    outlasted = true;
-    run.note(
+  if (now - *waiting_since_ >= run_.request.settings.patience) {
+    const std::string who = listed(!processes_.writing.empty() ? processes_.writing : processes_.lingering);
+    const std::string files = listed(work_.not_carried.still_open);
+    outlasted_ = true;
+    run_.note(
         Code::undrained,
         fmt::format("the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
-                    "would be cut: end that process or let it finish, then run {}",
-                    human_duration(run.request.settings.patience),
+                    "would be cut: end_ that process or let it finish, then run_ {}",
+                    human_duration(run_.request.settings.patience),
                     !who.empty() ? who + (open ? "" : " still writes")
                                  : "a process that cannot be looked into has this open for writing: " + files,
-                    advice::resume(run.case_now())));
+                    advice::resume(run_.case_now())));
     return false;
   }
-  if (now >= next_walk) {
-    next_walk = now + writers_interval;
+  if (now >= next_walk_) {
+    next_walk_ = now + writers_interval;
     walk_again();
   }
   return true;

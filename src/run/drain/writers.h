@@ -7,21 +7,30 @@
 
 namespace forebay::drain {
 
-struct LateWriters {
-  Run& run;
-  Work& work;
-  End& end;
+class LateWriters {
+ public:
+  LateWriters(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
 
-  Writers processes = {};
-  std::optional<Clock::time_point> waiting_since = {};  // nothing else was left
-  Clock::time_point next_walk = {};
-  bool outlasted = false;  // by somebody who still wrote when patience was over
-  bool left_doubts = false, doubts_are_compared = false;
-
-  void walk_again();
   bool wait();
   bool leave_doubts();
   void note_left();  // when they are not waited for
+  void see(Writers processes);
+  // Nothing else is left.
+  bool is_waiting() const { return waiting_since_.has_value(); }
+  // Somebody still wrote when patience was over.
+  bool has_outlasted() const { return outlasted_; }
+
+ private:
+  void walk_again();
+
+  Run& run_;
+  Work& work_;
+  End& end_;
+  Writers processes_ = {};
+  std::optional<Clock::time_point> waiting_since_ = {};
+  Clock::time_point next_walk_ = {};
+  bool outlasted_ = false;
+  bool left_doubts_ = false, doubts_are_compared_ = false;
 };
 
 }  // namespace forebay::drain

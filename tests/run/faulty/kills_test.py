@@ -276,8 +276,10 @@ class AllKilled(FaultyCase):
 
 class InterruptedAgain(FaultyCase):
     def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):
-        process = self.start(self.solver("-steps", 6, "-bytes", 200_000), ["--drain-when", "end", "--bandwidth", "2M"])
+        options = ["--drain-when", "end", "--bandwidth", "2M"]
+        process = self.start(self.solver("-steps", 6, "-bytes", 50_000), options, fault="")
         wait_for(self.on_case, what="the first files on the case, after the program's end")
+        self.set_fault("rename:delay=1000ms")  # until the mark was copied
         os.kill(process.pid, signal.SIGTERM)
         wait_for(lambda: not self.of_this_test("mpirun"), what="the launcher's end")
         while process.poll() is None:  # the launcher may not be quite gone
@@ -287,6 +289,7 @@ class InterruptedAgain(FaultyCase):
         self.assertTrue(self.homes(), "ended too late to tell anything")
         mark, copy = os.path.join(self.case, ".forebay"), os.path.join(self.directory, "mark")
         shutil.copytree(mark, copy)
+        self.set_fault("")
         self.finish(process)
         self.assertIn("still drains in the background", self.output)
         wait_for(lambda: not self.homes() and not self.of_this_test("forebay-agent"), what="the end of the drain")
