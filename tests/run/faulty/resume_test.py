@@ -108,18 +108,21 @@ class Resume(FaultyCase):
             waiting = [self.begin_resume() for _ in range(2)]
             for each in waiting:
                 wait_for(lambda each=each: self.has_open(each.pid, lock), what="a resume that waits")
-                os.kill(each.pid, signal.SIGSTOP)
+                # Its other process, which has the lock's file open, must not go on alone.
+                for pid in reversed(processes.tree(each.pid)):
+                    os.kill(pid, signal.SIGSTOP)
         self.assertEqual(self.clean("--throw-away", "--throw-away"), 0, self.output)
         for each in waiting:
-            os.kill(each.pid, signal.SIGCONT)
+            for pid in processes.tree(each.pid):
+                os.kill(pid, signal.SIGCONT)
             output, _ = each.communicate(timeout=30)
             self.assertEqual(each.returncode, LOST, output)
             self.assertIn("has removed what run", output)
 
     def has_open(self, pid, path):
         """It works in a process of its own."""
-        names = [f"/proc/{each}/fd/{name}" for each in processes.tree(pid) for name in os.listdir(f"/proc/{each}/fd")]
-        return any(os.path.realpath(name) == path for name in names)
+        files = [each for one in processes.tree(pid) for each in glob.glob(f"/proc/{one}/fd/*")]
+        return any(os.path.realpath(each) == path for each in files)
 
     def test_without_its_journal_a_run_is_lost_and_it_is_told_where_its_files_are(self):
         self.kill_all(self.start_slow())

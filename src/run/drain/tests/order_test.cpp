@@ -39,7 +39,7 @@ std::vector<std::string> taken(FinalOrder& order) {
 
 TEST(FinalOrderTest, IsThatOfClosingWhereEventsToldIt) {
   FinalOrder order;
-  order.begin({{"data", {.turn = 7}}, {"index", {.turn = 9}}, {"latest", {.turn = 3}}});
+  order.begin({{"data", 7}, {"index", 9}, {"latest", 3}});
   order.add(output("latest", 0, 0), 1);
   order.add(output("index", 1, 1), 0);
   order.add(output("data", 2, 2), 0);
