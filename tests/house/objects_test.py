@@ -15,7 +15,7 @@ struct Small {
     int a = 0, b = 0;
   } inside;
   static constexpr int limit = 3;
-  void act();
+  void act() const;
 };
 class Large {
  public:
@@ -88,6 +88,25 @@ class Objects(unittest.TestCase):
         self.write("inside.cpp", "namespace {\nclass Hidden {\n" + names + "};\n}\nstruct A::B {\n" + names + "};\n")
         self.assertIn("17  Hidden  ", self.look().stdout)
         self.assertIn("17  A::B  ", self.look().stdout)
+
+    def test_data_that_everybody_may_change_are_told(self):
+        self.write("open.h", "struct Open {\n  int value = 0;\n  void change();\n};\n")
+        self.write(
+            "closed.h",
+            "struct Plain {\n  int value = 0;\n  int twice() const;\n};\n"
+            "class Closed {\n public:\n  Closed(int);\n  void change();\n private:\n  int value_ = 0;\n};\n",
+        )
+        looked = self.look("--check")
+        self.assertEqual(looked.returncode, 1)
+        self.assertIn("open.h:1: Open: its data are public", looked.stderr)
+        self.assertNotIn("closed.h", looked.stderr)
+        known = self.directory / "known.txt"
+        known.write_text("Open\n")
+        self.assertEqual(self.look("--check", "--open", known).returncode, 0)
+        known.write_text("Open\nClosed\n")
+        looked = self.look("--check", "--open", known)
+        self.assertEqual(looked.returncode, 1)
+        self.assertIn("Closed: its data are private now", looked.stderr)
 
     def test_tests_and_benches_are_left_out(self):
         self.write("tests/long.cpp", "void f() {\n" + lines(80) + "}\n")
