@@ -127,7 +127,7 @@ void Acts::note_written_inputs() {
   });
   if (count == 0) return;
   run_.note(std::nullopt,
-            fmt::format("{} changed on the shared file system during the run_, the first is {}: edited "
+            fmt::format("{} changed on the shared file system during the run, the first is {}: edited "
                         "there, or written through a link at that file system's speed (--copy PATTERN keeps "
                         "such inputs local)",
                         plural(count, "input"), printable(first)));
@@ -159,7 +159,7 @@ bool Acts::make_way() {
     for (const auto& [origin, names] : borrowed_)
       if (is_below(origin, path)) origins.push_back(origin);
     const bool free = std::ranges::all_of(origins, [&](const auto& each) { return free_borrowers(each); });
-    made = (free && end_.remove_from_case(path)) || made;
+    made = (free && remove_from_case(path)) || made;
   }
   return made;
 }
@@ -181,6 +181,37 @@ Amount Acts::removed_by_program(const std::string& path) {
   });
   for (const std::string& each : affected) run_.record(deleted_record(each));
   return carried;
+}
+
+bool Acts::remove_from_case(const std::string& path, std::string_view reason) {
+  std::vector<std::pair<std::string, Known>> below;
+  run_.ledger.each(path, [&](const std::string& each, const Known& known) {
+    below.emplace_back(each, known);
+    return true;
+  });
+  bool all = true;
+  // Children come after their parents, so backwards.
+  for (auto at = below.rbegin(); at != below.rend(); ++at) {
+    const auto& [each, known] = *at;
+    const Status removed = known.directory
+                               ? run_.shared->remove_directory(each)
+                               : remove_published(*run_.shared, each, known.on_case.value_or(Identity{}), run_.clock);
+    if (removed || removed.error().errno_value == ENOENT) {
+      run_.record(removed_record(each));
+    } else if (known.directory && (removed.error().errno_value == ENOTEMPTY || removed.error().errno_value == EEXIST)) {
+      all = false;
+      if (known.deleted)
+        run_.note(Code::conflict,
+                  fmt::format("the program removed {}, but the case holds files in it that this run does not "
+                              "know: they are kept",
+                              printable(each)));
+    } else {
+      all = false;
+      run_.note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
+                fmt::format("{}: {}", reason, removed.error().text()));
+    }
+  }
+  return all;
 }
 
 }  // namespace forebay::drain

@@ -11,7 +11,7 @@ namespace forebay::drain {
 
 class Acts {
  public:
-  Acts(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
+  Acts(Run& run, Work& work) : run_(run), work_(work) {}
 
   // Notes that the program removed `path` with all that is below it. The amount is that of the files which had been
   // carried.
@@ -21,6 +21,9 @@ class Acts {
   bool free_borrowers(const std::string& origin);
   std::string in_the_way(const std::string& path) const;
   bool make_way();
+  // Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
+  bool remove_from_case(const std::string& path,
+                        std::string_view reason = "the program removed a file, the case still has it");
   // This name goes at the end, when all else is on the case.
   void note_way(const std::string& way) { ways_.insert(way); }
   // Nothing is on its way any more.
@@ -34,7 +37,6 @@ class Acts {
 
   Run& run_;
   Work& work_;
-  End& end_;
   std::set<std::string> removed_in_flight_ = {};                // by the program, while on their way to the case
   std::map<std::string, std::set<std::string>> borrowed_ = {};  // input -> names that stand for its content
   std::set<std::string> ways_ = {};  // names that must be removed before others can be carried

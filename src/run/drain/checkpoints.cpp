@@ -212,7 +212,7 @@ void Checkpoints::submit(Checkpoint& checkpoint, std::optional<int> version) {
       std::move(job),
       [path, directory, local, lower = run_.request.lower, case_path = run_.request.case_path, untouched, prepared,
        expected = version ? std::optional(checkpoint.marks()) : std::nullopt,
-       must_be_closed = !version && end_.phase != Phase::running, umask = run_.request.settings.mover.publish.umask,
+       must_be_closed = !version && run_.phase != Phase::running, umask = run_.request.settings.mover.publish.umask,
        replaces = on_case && on_case->directory ? std::optional(replaces)
                                                 : std::nullopt]() -> Result<std::optional<layouts::Unit>> {
         auto listed = read_time(-1, directory, must_be_closed, {}, lower);
@@ -273,7 +273,7 @@ void Checkpoints::submit_last() {
 // the case.
 bool Checkpoints::stays_behind(const Checkpoint& checkpoint) const {
   if (work_.not_carried.given_up.contains(checkpoint.path())) return true;
-  if (end_.ended_cleanly) return false;
+  if (run_.ended_cleanly) return false;
   bool whole = checkpoint.whole().has_value();
   run_.ledger.each(checkpoint.path(), [&](const std::string&, const Known& known) {
     whole = whole || (!known.directory && known.on_case);

@@ -14,7 +14,7 @@ namespace forebay::drain {
 
 class Checkpoints {
  public:
-  Checkpoints(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
+  Checkpoints(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   Status open();
   Checkpoint* containing(std::string_view path);  // that `path` lies in
@@ -48,7 +48,6 @@ class Checkpoints {
   Run& run_;
   Observation& seen_;
   Work& work_;
-  End& end_;
   std::vector<Checkpoint> all_ = {};
   bool is_unfinished_ = false;
 };

@@ -63,7 +63,7 @@ bool ControlFiles::begin() {
 
 bool ControlFiles::take_news() {
   if (!begin()) return false;
-  const bool leads = seen_.serves(0) || seen_.serves(-1);
+  const bool leads = run_.serves(0) || run_.serves(-1);
   lookout_->set_pace(leads ? pace : std::max(pace, run_.request.settings.refresh));
   if (run_.touched.size() > many_touched) run_.touched.forget_before(run_.clock.now() - oldest_look);
   for (control::Ready& each : lookout_->take_ready()) ready_.push_back(std::move(each));

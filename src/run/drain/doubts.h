@@ -32,7 +32,7 @@ struct CarriedGroup {
 
 class Doubts {
  public:
-  Doubts(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
+  Doubts(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   // Nobody has watched what was written.
   void note_unwatched() { nobody_watched_ = true; }
@@ -66,7 +66,6 @@ class Doubts {
   Run& run_;
   Observation& seen_;
   Work& work_;
-  End& end_;
   bool nobody_watched_ = false;
   // Files that were closed after writing, by name, and how many closings had been told of by then. A placed file that
   // has no name yet goes by its own path. A file that was carried later is in doubt no more.

@@ -120,7 +120,7 @@ void Drain::ranks_need_case_path() {
 }
 
 Status Drain::add_rank(int rank, const std::string& pool) {
-  state_->seen.add_rank(rank);
+  state_->run.add_rank(rank);
   const std::string kept = kept_directory(rank, pool);
   state_->points.add_rank(rank, kept);
   return make_private_directory(kept);
@@ -151,7 +151,7 @@ Status Drain::on_events() {
 void Drain::on_outcomes() {
   for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
   state_->run.uncarried.flush();
-  if (state_->end.phase != Phase::running) return;
+  if (state_->run.phase != Phase::running) return;
   follow_case();
 }
 
@@ -165,7 +165,7 @@ void Drain::follow_case() {
 
 void Drain::tick() {
   State& state = *state_;
-  if (state.end.phase != Phase::running) return;
+  if (state.run.phase != Phase::running) return;
   state.run.uncarried.tell_alive();
   const DrainSettings& settings = state.run.request.settings;
   state.seen.note_failed_writes();
@@ -202,7 +202,8 @@ void Drain::room_is_scarce(bool now) {
 std::vector<Timeline::Begun> Drain::take_begun(bool all) {
   Observation& seen = state_->seen;
   std::vector<Timeline::Begun> begun = seen.timeline.take_begun(all);
-  const auto own = static_cast<std::size_t>(std::ranges::count_if(seen.ranks, [](int rank) { return rank >= 0; }));
+  const auto own =
+      static_cast<std::size_t>(std::ranges::count_if(state_->run.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
   for (Timeline::Begun& each : seen.of_script.timeline.take_begun(all)) {
     each.ranks = seen.of_script.ranks.size();
@@ -264,7 +265,7 @@ void Drain::add_logs(const std::set<std::uint64_t>& inodes) {
 
 void Drain::carry_restartable_only() {
   State& state = *state_;
-  if (state.end.phase != Phase::carrying || state.end.gave_up) return;
+  if (state.run.phase != Phase::carrying || state.end.gave_up) return;
   state.end.gave_up = true;
   state.end.carry_restartable();
 }
@@ -289,7 +290,7 @@ std::string Drain::failure() const {
 
 Standing Drain::standing() const {
   Observation& seen = state_->seen;
-  const bool runs = state_->end.phase == Phase::running;
+  const bool runs = state_->run.phase == Phase::running;
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
   if (runs) standing.growing = seen.others.growing().report();

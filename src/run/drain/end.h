@@ -2,7 +2,6 @@
 // the room.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,17 +18,13 @@
 
 namespace forebay::drain {
 
-enum class Phase { running, carrying, removing, done };
-
 struct End {
   Run& run;
   Observation& seen;
   RestartPoints& points;
   Work& work;
 
-  Phase phase = Phase::running;
-  std::atomic<bool> ending = false;  // not running any more, for jobs
-  bool ended_cleanly = false, gave_up = false;
+  bool gave_up = false;
   int passes = 0;
   std::optional<OutputWalk> walk = {};          // of the pass that is under way
   std::vector<std::string> changed_modes = {};  // directories
@@ -54,8 +49,6 @@ struct End {
   void note_missing(const std::string& path, const std::string& content);
   void note_missing_pools();
   void note_missing_files();
-  bool remove_from_case(const std::string& path,
-                        std::string_view reason = "the program removed a file, the case still has it");
   void remove_deleted();
   bool remove_stale();
   void count_undrained();

@@ -76,12 +76,12 @@ void Observation::handle(const Event& event) {
   const auto time = time_of(event.path, event.directory);
   if (time && is_carried_whole(*time)) return handle_time(event, *time);
   // New or begun again: a script may be run once more on a case that has its times.
-  if (time && time->rank >= 0 && !event.gone() && !serves(time->rank)) note_time_of_script(event, *time);
+  if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank)) note_time_of_script(event, *time);
   others.handle(event);
 }
 
 bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
-  return run.carries_times_whole() && serves(time.rank) && run.is_new_time(time.rank, time.time);
+  return run.carries_times_whole() && run.serves(time.rank) && run.is_new_time(time.rank, time.time);
 }
 
 // A purge is a rename where the library is loaded. A late file of a time that the case has is carried as a file of its

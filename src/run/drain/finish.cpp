@@ -36,7 +36,7 @@ bool is_carried(mode_t mode) {
 Status Drain::begin_finish(bool cleanly) {
   State& state = *state_;
   // A resumed run knows it from its journal.
-  state.end.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
+  state.run.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
   state.controls.finish();
   if (state.seen.watcher) {
     if (auto read = on_events(); !read) return read;
@@ -44,7 +44,7 @@ Status Drain::begin_finish(bool cleanly) {
   }
   // The last look passes over no time: after a bad end, an older state may be needed that the program has purged.
   state.points.look(true);
-  if (!state.end.ended_cleanly) {
+  if (!state.run.ended_cleanly) {
     state.points.take_last();
     for (const std::string& time : state.points.last().last_times()) state.run.record(complete_record(time));
   }
@@ -55,9 +55,9 @@ Status Drain::begin_finish(bool cleanly) {
   state.seen.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.run.record(ended_cleanly_record());
-  state.end.phase = Phase::carrying;
+  state.run.phase = Phase::carrying;
   // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
-  state.end.ending = true;
+  state.run.is_ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
   state.end.order.begin(state.seen.others.take_turns());
@@ -71,7 +71,7 @@ bool Drain::finished() {
   State& state = *state_;
   state.run.uncarried.tell_alive();
   on_outcomes();
-  if (state.end.phase == Phase::carrying) {
+  if (state.run.phase == Phase::carrying) {
     if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
     state.work.eviction.let_go();
     if (!state.end.gave_up) state.end.submit_more_outputs();
@@ -112,9 +112,9 @@ bool Drain::finished() {
     if (state.work.links.separated() > 0)
       state.run.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
                                  plural(state.work.links.separated(), "hard link")));
-    state.end.phase = Phase::removing;
+    state.run.phase = Phase::removing;
   }
-  if (state.end.phase == Phase::removing) {
+  if (state.run.phase == Phase::removing) {
     // Nothing is removed while some name could not be looked at: it need not be absent.
     if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.has_outlasted() &&
         state.end.missing.empty()) {
@@ -122,9 +122,9 @@ bool Drain::finished() {
       state.end.remove_deleted();
     }
     state.end.note_removed_beside();
-    state.end.phase = Phase::done;
+    state.run.phase = Phase::done;
   }
-  return state.end.phase == Phase::done;
+  return state.run.phase == Phase::done;
 }
 
 bool End::worth_waiting() {
@@ -155,7 +155,7 @@ void End::submit_outputs() {
   if (!run.holds_times()) points.find_home();
   work.groups.renew_changed();
   submit_last_complete();
-  if (!ended_cleanly) work.checkpoints.submit_last();
+  if (!run.ended_cleanly) work.checkpoints.submit_last();
   walk.emplace(whole_walk());
   work.progress.submitted_in_pass = 0;
   changed_modes.clear();
@@ -166,7 +166,7 @@ void End::submit_outputs() {
 // In the order in which they were begun, as far as that is known, else in that of their values.
 void End::list_times() {
   std::set<std::string> here;
-  for (const int rank : seen.ranks) {
+  for (const int rank : run.ranks) {
     for (const std::string& time : run.times_here(rank))
       if (run.is_new_time(rank, time)) here.insert(time);
   }
@@ -182,7 +182,7 @@ void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
   while (order.has_times() && work.jobs.size() < Work::most_jobs) {
     const std::string time = order.next_time();
-    const std::vector<int>& ranks = seen.ranks;
+    const std::vector<int>& ranks = run.ranks;
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
       if (name_exists(local_of(run.roots, time_directory(*rank, time))) && run.is_new_time(*rank, time) &&
           !run.ledger.collated_of(*rank, time))
@@ -236,7 +236,7 @@ void End::submit_found(const std::vector<Output>& found) {
       continue;
     }
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-    if (time && seen.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
+    if (time && run.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
         submit_time_of(time->rank, time->time))
       continue;
     if (const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
@@ -271,7 +271,7 @@ bool End::submit_time_of(int rank, const std::string& time) {
                         work.groups.is_to_be_made(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
   const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
-  if (complete && run.request.settings.collated && std::ranges::all_of(seen.ranks, has_it)) {
+  if (complete && run.request.settings.collated && std::ranges::all_of(run.ranks, has_it)) {
     work.submit_time(time, false);
   } else {
     work.submit_rank_time(rank, time, false);
@@ -282,7 +282,7 @@ bool End::submit_time_of(int rank, const std::string& time) {
 // Where the program purged the newest state before it could complete a newer one, the case gets it from what is held.
 // After a clean end the program's own last state is there, and what it purged stays purged.
 void End::submit_last_complete() {
-  if (ended_cleanly) return;
+  if (run.ended_cleanly) return;
   points.take_last();  // again, where that failed
   for (const std::string& time : points.last().last_times()) {
     if (points.is_home(time) || points.last().stands_in_tree(time) || points.held().of(time) == nullptr) continue;
@@ -306,38 +306,6 @@ void End::carry_restartable() {
   work.checkpoints.submit_last();
 }
 
-// Files that the drain knows below `path`, if they still are what it knows, then the directories that are empty.
-bool End::remove_from_case(const std::string& path, std::string_view reason) {
-  std::vector<std::pair<std::string, Known>> below;
-  run.ledger.each(path, [&](const std::string& each, const Known& known) {
-    below.emplace_back(each, known);
-    return true;
-  });
-  bool all = true;
-  // Children come after their parents, so backwards.
-  for (auto at = below.rbegin(); at != below.rend(); ++at) {
-    const auto& [each, known] = *at;
-    const Status removed = known.directory
-                               ? run.shared->remove_directory(each)
-                               : remove_published(*run.shared, each, known.on_case.value_or(Identity{}), run.clock);
-    if (removed || removed.error().errno_value == ENOENT) {
-      run.record(removed_record(each));
-    } else if (known.directory && (removed.error().errno_value == ENOTEMPTY || removed.error().errno_value == EEXIST)) {
-      all = false;
-      if (known.deleted)
-        run.note(Code::conflict,
-                 fmt::format("the program removed {}, but the case holds files in it that this run does not "
-                             "know: they are kept",
-                             printable(each)));
-    } else {
-      all = false;
-      run.note(removed.error().code == Code::conflict ? Code::conflict : Code::undrained,
-               fmt::format("{}: {}", reason, removed.error().text()));
-    }
-  }
-  return all;
-}
-
 void End::remove_deleted() {
   std::set<std::string> deleted;
   const auto goes_with_parent = [&](std::string_view path) {
@@ -349,9 +317,9 @@ void End::remove_deleted() {
   // brought home is not known here: then every state that this node brought home stays.
   const std::vector<std::string> newest = points.last().last_times();
   const auto stays = [&](const std::string& time) {
-    if (ended_cleanly) return false;
+    if (run.ended_cleanly) return false;
     return time == points.newest_safe() || std::ranges::find(newest, time) != newest.end() ||
-           (!seen.alone() && run.ledger.complete_times().contains(time));
+           (!run.alone() && run.ledger.complete_times().contains(time));
   };
   run.ledger.each("", [&](const std::string& path, const Known& known) {
     const auto local = status_of(local_of(run.roots, path));
@@ -361,7 +329,7 @@ void End::remove_deleted() {
         (local && !is_replaced))
       return true;
     // The program may have been about to replace it.
-    if (!ended_cleanly && work.checkpoints.containing(path)) return true;
+    if (!run.ended_cleanly && work.checkpoints.containing(path)) return true;
     const auto time = openfoam::time_path(path);
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
@@ -390,7 +358,7 @@ void End::remove_deleted() {
     const auto known = run.ledger.find(path);
     return known && !known->link_target.empty();
   });
-  for (const std::string& path : going) remove_from_case(path);
+  for (const std::string& path : going) work.acts.remove_from_case(path);
 }
 
 // Temporary names that could not be removed while the shared file system failed. For some seconds after an outage a
@@ -452,7 +420,7 @@ void End::count_undrained() {
       if (refused || (output.kind == Output::Kind::directory && !gave_up)) continue;
       if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);
           checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
-        work.checkpoints.note_unfinished(!ended_cleanly);
+        work.checkpoints.note_unfinished(!run.ended_cleanly);
         continue;
       }
       name(output.path);
@@ -460,9 +428,9 @@ void End::count_undrained() {
       undrained_bytes += output.mark.size;
     }
   }
-  for (const std::string& time : ended_cleanly ? std::vector<std::string>() : points.last().last_times()) {
+  for (const std::string& time : run.ended_cleanly ? std::vector<std::string>() : points.last().last_times()) {
     if (points.is_home(time)) continue;
-    for (const int rank : seen.ranks)
+    for (const int rank : run.ranks)
       for (const auto& [file, what] : points.files_of(rank, time)) {
         const std::string path = join(time_directory(rank, time), file);
         const auto known = run.ledger.find(path);
@@ -473,7 +441,7 @@ void End::count_undrained() {
       }
   }
   for (const Checkpoint& each : work.checkpoints.all()) {
-    if (ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
+    if (run.ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
     name(each.path());
     undrained_files += each.marks().size();
   }

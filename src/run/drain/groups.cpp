@@ -18,7 +18,7 @@ void Groups::note_made(int first, int last) {
 
 std::vector<std::pair<int, int>> Groups::of_ranks() const {
   std::vector<std::pair<int, int>> found;
-  for (const int rank : seen_.ranks) {
+  for (const int rank : run_.ranks) {
     if (!found.empty() && found.back().second + 1 == rank) {
       found.back().second = rank;
     } else {
@@ -107,7 +107,7 @@ void Groups::renew(const CollatedTime& group) {
   run_.record(uncollated_record(group));
   times_.insert(group.time);
   if (work_.drained.times.erase(group.time) != 0)
-    for (const int rank : seen_.ranks) work_.drained.ranks.insert({rank, group.time});
+    for (const int rank : run_.ranks) work_.drained.ranks.insert({rank, group.time});
   for (int rank = group.first; rank <= group.last; ++rank) work_.drained.ranks.erase({rank, group.time});
 }
 
@@ -140,7 +140,7 @@ void Groups::note_changed() {
     } else if (now->as_carried && now->directories && work_.doubts.is_in_doubt(each)) {
       run_.note(Code::undrained,
                 fmt::format("whether the case has time {} as it lies here was not compared any more", each.time));
-    } else if (!now->as_carried && now->directories && end_.ended_cleanly) {
+    } else if (!now->as_carried && now->directories && run_.ended_cleanly) {
       run_.note(std::nullopt,
                 fmt::format("the program removed files of time {} after it was drained: {} still has them", each.time,
                             printable(target)));
@@ -192,10 +192,10 @@ void Groups::remove_replaced() {
       if (!is_untouched(path)) {
         run_.note(Code::conflict,
                   fmt::format("{}; {} was changed on the case meanwhile and is kept: remove it when you "
-                              "have seen_ what is in it, since readers do not",
+                              "have seen what is in it, since readers do not",
                               reason, printable(path)));
       } else {
-        end_.remove_from_case(path, reason);
+        work_.acts.remove_from_case(path, reason);
       }
     }
   }
@@ -209,17 +209,17 @@ void Groups::remove_replaced() {
 Status Groups::find() {
   if (!run_.request.settings.collated) return {};
   std::map<std::string, std::size_t> here;  // time -> how many ranks have it
-  for (const int rank : seen_.ranks)
+  for (const int rank : run_.ranks)
     for (const std::string& time : run_.times_here(rank)) ++here[time];
   std::vector<std::string> of_all;
   for (const auto& [time, count] : here)
-    if (count == seen_.ranks.size() && run_.is_new_time(seen_.ranks.front(), time)) of_all.push_back(time);
+    if (count == run_.ranks.size() && run_.is_new_time(run_.ranks.front(), time)) of_all.push_back(time);
   std::ranges::sort(of_all, openfoam::time_less);
   for (std::size_t i = 0; i < of_all.size(); ++i) {
     const std::string& time = of_all[i];
     if (run_.ledger.complete_times().contains(time)) continue;
     const bool carried_by_rank = std::ranges::any_of(
-        seen_.ranks, [&](int rank) { return run_.ledger.find(time_directory(rank, time)).has_value(); });
+        run_.ranks, [&](int rank) { return run_.ledger.find(time_directory(rank, time)).has_value(); });
     if (i + 2 < of_all.size() && !carried_by_rank && !run_.ledger.pool_was_full()) {
       times_.insert(time);
       continue;

@@ -22,7 +22,7 @@ struct GroupNow {
 
 class Groups {
  public:
-  Groups(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
+  Groups(Run& run, Work& work) : run_(run), work_(work) {}
 
   // Of ranks: first and last.
   const std::vector<std::pair<int, int>>& made() const { return made_; }
@@ -50,9 +50,7 @@ class Groups {
   bool renew_if_changed(const CollatedTime& group, const Result<GroupNow>& now);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
-  End& end_;
   std::vector<std::pair<int, int>> made_ = {};
   std::set<std::string> not_collatable_ = {};  // times
   std::set<std::string> times_ = {};           // that are to be made

@@ -21,8 +21,8 @@ HomeStates::Home HomeStates::home_of(const core::Parts& parts) {
 
 void HomeStates::note(const core::StateId& state, Home of) {
   // Another node may be dead, and this one does not know what that brought home: all of these stay.
-  if (!seen_.alone()) run_.record(complete_record(of.time));
-  seen_.timeline.safe(of.time, run_.now());
+  if (!run_.alone()) run_.record(complete_record(of.time));
+  timeline_.safe(of.time, run_.now());
   begun_again_.erase(of.time);
   home_.insert_or_assign(state, std::move(of));
 }
@@ -107,7 +107,7 @@ std::vector<std::string> HomeStates::take_superseded() {
   for (Home& of : std::exchange(leaving_, std::exchange(to_leave_, {}))) {
     if (!was_purged(of)) continue;  // it was begun again
     std::set<std::string> directories;
-    for (const int rank : seen_.ranks) {
+    for (const int rank : run_.ranks) {
       const auto collated = run_.ledger.collated_of(rank, of.time);
       directories.insert(collated ? join(collated->group, of.time) : time_directory(rank, of.time));
     }

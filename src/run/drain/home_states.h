@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "run/core/decide.h"
+#include "run/core/restartable.h"
 #include "run/drain/look.h"
-#include "run/drain/observation.h"
 #include "run/drain/run.h"
+#include "run/drain/timeline.h"
 
 namespace forebay::drain {
 
@@ -24,7 +25,7 @@ class HomeStates {
   };
   static Home home_of(const core::Parts& parts);
 
-  HomeStates(Run& run, Observation& seen) : run_(run), seen_(seen) {}
+  HomeStates(Run& run, Timeline& timeline) : run_(run), timeline_(timeline) {}
 
   void note(const core::StateId& state, Home of);
   // A time that the program begins again is not home any more. The case gets it anew, file by file.
@@ -56,7 +57,7 @@ class HomeStates {
   bool is_linked_to(const std::set<std::string>& directories) const;
 
   Run& run_;
-  Observation& seen_;
+  Timeline& timeline_;
   std::map<core::StateId, Home> home_ = {};
   std::set<std::string> begun_again_ = {};          // times that were home
   std::vector<Home> to_leave_ = {}, leaving_ = {};  // not called safe any more; and that was told

@@ -60,7 +60,7 @@ void Links::find_partners(const Job& job) {
     if (::lstat(local.c_str(), &status) != 0 || !is_as_known(known, mark_of(status))) return true;
     const FileId file{status.st_dev, status.st_ino};
     if (!files.contains(file)) return true;
-    in_doubt = in_doubt || (end_.phase == Phase::running ? work_.doubts.was_closed(path)
+    in_doubt = in_doubt || (run_.phase == Phase::running ? work_.doubts.was_closed(path)
                                                          : work_.doubts.is_in_doubt(path, local, status, known));
     partners->try_emplace(file, layouts::HardLink{path, false, *known.on_case});
     return true;
@@ -69,14 +69,14 @@ void Links::find_partners(const Job& job) {
   for (const FileId& file : files)
     if (!partners->contains(file)) carrying_.emplace(file, job.key);
   if (job.kind == Job::Kind::file) {
-    work_.submit_file(job.key, end_.phase == Phase::running, partners, job.place.turn);
+    work_.submit_file(job.key, run_.phase == Phase::running, partners, job.place.turn);
   } else {
     work_.submit_rank_time(job.rank, job.time, job.from_held, partners, job.place.turn);
   }
 }
 
 void Links::try_later(const Job& job) {
-  if (end_.phase != Phase::running) return;  // the next pass finds it again
+  if (run_.phase != Phase::running) return;  // the next pass finds it again
   // A time is submitted again after the next look.
   if (job.kind == Job::Kind::file) seen_.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
 }

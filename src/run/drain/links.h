@@ -22,7 +22,7 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
 
 class Links {
  public:
-  Links(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
+  Links(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
 
   void find_partners(const Job& job);
   void note_second_name(const PublishedFile& file);
@@ -37,7 +37,6 @@ class Links {
   Run& run_;
   Observation& seen_;
   Work& work_;
-  End& end_;
   std::map<FileId, std::string> carrying_ = {};  // files with several names that are on their way, and by which job
   std::uint64_t separated_ = 0;
 };

@@ -28,7 +28,7 @@ void NotedTimes::note(const std::map<int, RankTimesFound>& found, const core::Ti
     if (!mine.empty()) begun_[rank] = std::max(begun_[rank], mine.back().line.sequence);
     run_.numbers.unseen_times += of.unseen;
   }
-  for (const auto& [state, parts] : common) seen_.timeline.complete(state.time, left_at(parts, found));
+  for (const auto& [state, parts] : common) timeline_.complete(state.time, left_at(parts, found));
   run_.uncarried.flush();
 }
 
@@ -37,7 +37,7 @@ void NotedTimes::note_begun(const core::Time& time, const RankTimesFound& of) {
   for (const auto& [name, file] : of.files.at(time.line)) first = std::min(first, file.mark.mtime_ns);
   const auto* line = of.look.find(time.line);
   if (line != nullptr && line->after.begun_at != 0) first = line->after.begun_at;
-  seen_.begin_time(time.line.time, run_.seconds_at(date_of(first)));
+  timeline_.begun(time.line.time, run_.seconds_at(date_of(first)));
 }
 
 // A resume tells of these names where they are gone.

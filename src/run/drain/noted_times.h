@@ -8,16 +8,17 @@
 #include <utility>
 
 #include "run/core/decide.h"
+#include "run/core/restartable.h"
 #include "run/drain/drained.h"
 #include "run/drain/look.h"
-#include "run/drain/observation.h"
 #include "run/drain/run.h"
+#include "run/drain/timeline.h"
 
 namespace forebay::drain {
 
 class NotedTimes {
  public:
-  NotedTimes(Run& run, Observation& seen) : run_(run), seen_(seen) {}
+  NotedTimes(Run& run, Timeline& timeline) : run_(run), timeline_(timeline) {}
 
   void note(const std::map<int, RankTimesFound>& found, const core::Times& times,
             const std::map<core::StateId, core::Parts>& common, const Drained& drained);
@@ -31,7 +32,7 @@ class NotedTimes {
   double left_at(const core::Parts& parts, const std::map<int, RankTimesFound>& found) const;
 
   Run& run_;
-  Observation& seen_;
+  Timeline& timeline_;
   std::map<int, std::uint64_t> begun_ = {};  // of each rank: the newest line that the timeline knows
   std::map<std::pair<int, core::LineId>, std::size_t> names_ = {};  // noted for who resumes the run
   std::map<std::uint64_t, std::uint64_t> step_bytes_ = {};          // of the newest lines, over all ranks

@@ -7,19 +7,6 @@
 
 namespace forebay::drain {
 
-void Observation::add_rank(int rank) {
-  const auto at = std::ranges::lower_bound(ranks, rank);
-  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
-}
-
-bool Observation::serves(int rank) const {
-  return std::ranges::binary_search(ranks, rank);
-}
-
-bool Observation::alone() const {
-  return run.request.settings.all_ranks <= static_cast<int>(ranks.size());
-}
-
 Status Observation::look() {
   auto events = read_events();
   if (!events) return forward(events);
@@ -43,11 +30,6 @@ void Observation::note_failed_writes() {
   if (count == room.failures_seen) return;
   room.failures_seen = count;
   pool_ran_full();
-}
-
-// Notes that one of the ranks has begun this time.
-void Observation::begin_time(const std::string& time, double when) {
-  timeline.begun(time, when);
 }
 
 // They are carried like any other files; only when they begin is of interest.

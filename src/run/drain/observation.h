@@ -27,7 +27,6 @@ struct Observation {
   RestartPoints& points;
   Work& work;
 
-  std::vector<int> ranks = {};  // of this node, in order; -1 stands for the undecomposed case
   std::optional<Watcher> watcher = {};
   Timeline timeline = {};
   TimesOfScript of_script{run};
@@ -37,12 +36,8 @@ struct Observation {
 
   // observation.cpp
   Status look();
-  void add_rank(int rank);
-  bool serves(int rank) const;
-  bool alone() const;  // no other node has ranks of this run
   void pool_ran_full();
   void note_failed_writes();
-  void begin_time(const std::string& time, double when);
   void note_time_of_script(const Event& event, const openfoam::TimePath& time);
 
   // events.cpp

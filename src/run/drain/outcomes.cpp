@@ -42,20 +42,20 @@ void Work::take(const Outcome& outcome) {
       if (not_carried.given_up.size() <= names_told) run.note(Code::conflict, error.text());
     } else if (job.kind == Job::Kind::other_time) {
       not_carried.failures.erase(job.key);  // its files are carried one by one
-    } else if (job.prepared->not_collatable && end.phase != Phase::done) {
+    } else if (job.prepared->not_collatable && run.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
       groups.note_not_collatable(job.time);
       by_ranks = true;
       run.tell(fmt::format("time {} is drained uncollated: {}", job.time, error.text()));
       not_carried.failures.erase(job.key);
-    } else if (source_unreadable(error) && end.phase != Phase::done) {
+    } else if (source_unreadable(error) && run.phase != Phase::done) {
       by_ranks = unreadable.set_aside(job, error);
     } else if (job.kind == Job::Kind::growth || (job.kind == Job::Kind::checkpoint && source_changed(error))) {
       not_carried.failures.erase(job.key);  // it is looked at again
     } else if (job.kind == Job::Kind::file && is_nothing_to_carry(local_of(run.roots, job.key))) {
       // The program removed it, or it is a directory, pipe, socket or device now.
       not_carried.failures.erase(job.key);
-    } else if (job.kind == Job::Kind::file && end.phase == Phase::running) {
+    } else if (job.kind == Job::Kind::file && run.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);  // changed while it was read
     }
   }
@@ -90,7 +90,7 @@ void Work::note_made_directories(const Job& job) {
     // Its own job may have come before the one that made its parent. The job of a new time carries more than the
     // directory.
     const auto time = time_of(directory, true);
-    if (!time || !seen.serves(time->rank) || !run.is_new_time(time->rank, time->time))
+    if (!time || !run.serves(time->rank) || !run.is_new_time(time->rank, time->time))
       not_carried.failures.erase(directory);
     acts.catch_up_removal(directory);
   }
@@ -128,8 +128,8 @@ void Work::carried(const Job& job, const Published& published) {
   note_made_directories(job);
   if (job.kind == Job::Kind::growth || job.prepared->tail) seen.others.growing().note_outcome(job);
   if (job.prepared->postponed) {
-    if (end.phase == Phase::running && job.kind == Job::Kind::other_time) return;
-    if (end.phase == Phase::running) {
+    if (run.phase == Phase::running && job.kind == Job::Kind::other_time) return;
+    if (run.phase == Phase::running) {
       seen.others.wait_for_quiet(job.key);
     } else {
       not_carried.still_open.insert(job.key);
@@ -170,10 +170,10 @@ void Work::note_sources_of_group(const Job& job) {
 }
 
 void Work::time_carried(const std::string& time) {
-  for (const int rank : seen.ranks)
+  for (const int rank : run.ranks)
     if (!drained.contains(rank, time)) return;
   drained.times.insert(time);
-  for (const int rank : seen.ranks) drained.ranks.erase({rank, time});
+  for (const int rank : run.ranks) drained.ranks.erase({rank, time});
   points.time_is_home(time);
 }
 

@@ -25,7 +25,7 @@ core::Ticks in_ticks(std::chrono::system_clock::time_point date) {
 }  // namespace
 
 bool RestartPoints::several() const {
-  return !seen_.alone();
+  return !run_.alone();
 }
 
 void RestartPoints::map_nothing() {
@@ -47,7 +47,7 @@ void RestartPoints::on_case_elsewhere(const std::string& time) {
 
 // But not much later for that, since what the case lacks is lost with the node.
 bool RestartPoints::waits_for_nodes(const std::string& time, Clock::time_point since) const {
-  if (!seen_.serves(0) || seen_.alone()) return false;
+  if (!run_.serves(0) || run_.alone()) return false;
   if (on_case_elsewhere_ && !openfoam::time_less(*on_case_elsewhere_, time)) return false;
   const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run_.request.settings.safe_interval / 4);
   return run_.clock.now() - since < longest;
@@ -63,7 +63,7 @@ core::Names RestartPoints::start_names() const {
       return true;
     });
   };
-  for (const int rank : seen_.ranks) {
+  for (const int rank : run_.ranks) {
     names[rank];
     each_in(rank, time_directory(rank, time));
     if (!names[rank].empty()) continue;
@@ -97,7 +97,7 @@ void RestartPoints::note_start() {
       return true;
     });
   };
-  for (const int rank : seen_.ranks) each_in(time_directory(rank, time));
+  for (const int rank : run_.ranks) each_in(time_directory(rank, time));
   for (const std::string& group : run_.request.settings.start_groups) each_in(join(group, time));
   if (!endings.empty()) looks_.learn(time, endings);
 }
@@ -122,9 +122,9 @@ std::uint64_t RestartPoints::first_line(int rank) const {
 }
 
 void RestartPoints::look(bool all) {
-  if (pages_) pages_->clear_wish(seen_.ranks);
+  if (pages_) pages_->clear_wish(run_.ranks);
   std::map<int, RankTimesFound> found;
-  for (const int rank : seen_.ranks) found[rank] = looks_.at(rank, all ? 0 : first_line(rank));
+  for (const int rank : run_.ranks) found[rank] = looks_.at(rank, all ? 0 : first_line(rank));
   last_ = LastLook(std::move(found), ledger_.written, settings());
   home_.forget_begun_again(last_.times());
   noted_.note(last_.found(), last_.times(), last_.common(), work_.drained);
@@ -142,7 +142,7 @@ void RestartPoints::look_when_due() {
 
 void RestartPoints::act() {
   core::Seen seen{
-      .ranks = {}, .now = in_ticks(run_.clock.date()), .ended = end_.phase != Phase::running, .held = held_.states()};
+      .ranks = {}, .now = in_ticks(run_.clock.date()), .ended = run_.phase != Phase::running, .held = held_.states()};
   for (const auto& [rank, of] : last_.found()) seen.ranks[rank] = of.look;
   if (ledger_.carried_at == 0) ledger_.carried_at = seen.now;
   const bool carries = work_.mover != nullptr;
@@ -244,7 +244,7 @@ bool RestartPoints::is_home(const std::string& time) const {
   if (work_.drained.times.contains(time) && !home_.was_begun_again(time)) return true;
   if (home_.has(time)) return true;
   // As a group, which an agent that was killed had carried; or file by file.
-  return !seen_.ranks.empty() && std::ranges::all_of(seen_.ranks, [&](int rank) {
+  return !run_.ranks.empty() && std::ranges::all_of(run_.ranks, [&](int rank) {
     return run_.ledger.collated_of(rank, time).has_value() || is_home(rank, time);
   });
 }
@@ -315,7 +315,7 @@ void RestartPoints::find_home() {
 
 // The run removes superseded states only while nothing is in doubt. The end deals with those that stay.
 bool RestartPoints::may_remove() const {
-  return end_.phase == Phase::running && work_.not_carried.failures.empty() && !run_.ledger.lost_events() &&
+  return run_.phase == Phase::running && work_.not_carried.failures.empty() && !run_.ledger.lost_events() &&
          run_.trouble != Code::conflict && run_.trouble != Code::lost;
 }
 

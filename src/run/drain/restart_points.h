@@ -23,7 +23,7 @@ namespace forebay::drain {
 
 class RestartPoints {
  public:
-  RestartPoints(Run& run, Observation& seen, Work& work, End& end) : run_(run), seen_(seen), work_(work), end_(end) {}
+  RestartPoints(Run& run, Timeline& timeline, Work& work) : run_(run), timeline_(timeline), work_(work) {}
 
   // Where the redirection library is loaded.
   void use_pages(std::optional<Pages> pages) { pages_ = std::move(pages); }
@@ -94,15 +94,14 @@ class RestartPoints {
   bool may_remove() const;
 
   Run& run_;
-  Observation& seen_;
+  Timeline& timeline_;
   Work& work_;
-  End& end_;
   std::optional<Pages> pages_ = {};
   Look looks_{run_, pages_};
   LastLook last_ = {};
   HeldStates held_{run_, looks_, pages_};
-  HomeStates home_{run_, seen_};
-  NotedTimes noted_{run_, seen_};
+  HomeStates home_{run_, timeline_};
+  NotedTimes noted_{run_, timeline_};
   core::Ledger ledger_ = {};
   core::Reports reports_ = {};
   int nodes_ = 1;                                      // of the run, as far as they have told of themselves

@@ -129,10 +129,9 @@ Status remove_replaced(Run& run) {
   return {};
 }
 
-void add_ranks(RestartPoints& points, Observation& seen, const std::vector<Root>& roots,
-               const std::vector<int>& ranks) {
+void add_ranks(RestartPoints& points, Run& run, const std::vector<Root>& roots, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
-    seen.add_rank(rank);
+    run.add_rank(rank);
     points.add_rank(rank, {});
     const std::string local = local_of(roots, time_directory(rank, "x"));
     for (const Root& root : roots)
@@ -150,7 +149,7 @@ Result<std::unique_ptr<Drain>> Drain::stand_in(const DrainRequest& request, cons
       Journal::replay(join(request.home, "journal"), [&](const Record& entry) { state->run.ledger.apply(entry); });
   if (!replayed) return forward(replayed);
   state->run.roots = roots;
-  add_ranks(state->points, state->seen, roots, ranks);
+  add_ranks(state->points, state->run, roots, ranks);
   state->points.use_pages(Pages::left_in(join(request.home, pages_name)));
   state->points.note_start();
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
@@ -182,7 +181,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   state->work.doubts.note_unwatched();
   state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();
-  add_ranks(state->points, state->seen, roots, ranks);
+  add_ranks(state->points, state->run, roots, ranks);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
   if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
   if (auto clean = remove_replaced(state->run); !clean) return forward(clean);

@@ -69,6 +69,19 @@ double Run::seconds_at(const timespec& date) const {
   return now() - std::chrono::duration<double>(ago).count();
 }
 
+void Run::add_rank(int rank) {
+  const auto at = std::ranges::lower_bound(ranks, rank);
+  if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+}
+
+bool Run::serves(int rank) const {
+  return std::ranges::binary_search(ranks, rank);
+}
+
+bool Run::alone() const {
+  return request.settings.all_ranks <= static_cast<int>(ranks.size());
+}
+
 Status Run::record_staged(const std::vector<tree::Entry>& staged) {
   std::vector<Record> records;
   records.reserve(staged.size());

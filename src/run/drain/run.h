@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,7 +24,9 @@ namespace forebay::drain {
 struct Observation;
 class RestartPoints;
 struct Work;
-struct End;
+
+// How far the run is: the program works, what is left is carried, its removals follow, all is done.
+enum class Phase { running, carrying, removing, done };
 
 using RankTimes = std::set<std::pair<int, std::string>>;
 
@@ -74,12 +77,19 @@ struct Run {
   control::Touched touched;  // of the names that looks at the case tell of
   Uncarried uncarried;
   std::vector<Root> roots;
+  std::vector<int> ranks;  // of this node, in order; -1 stands for the undecomposed case
   Numbers numbers;
   std::vector<std::string> messages, notices;
   std::optional<Code> trouble;
   std::uint64_t last_turn = 0;  // that something got (turns.h): a file when it was closed, a time when it goes
   Clock::time_point start = clock.now();
+  Phase phase = Phase::running;
+  std::atomic<bool> is_ending = false;  // not running any more, for jobs
+  bool ended_cleanly = false;           // the program, with status 0
 
+  void add_rank(int rank);
+  bool serves(int rank) const;
+  bool alone() const;  // no other node has ranks of this run
   Status record_staged(const std::vector<tree::Entry>& staged);
   void record(const std::vector<Record>& records);
   void learn(const Record& entry);  // not for the journal

@@ -19,10 +19,10 @@ struct Drain::State {
 
   Run run;
   Observation seen{run, points, work};
-  RestartPoints points{run, seen, work, end};
+  RestartPoints points{run, seen.timeline, work};
   End end{run, seen, points, work};
   // Last, so that the mover's threads end before anything that they use.
-  Work work{run, seen, points, end};
+  Work work{run, seen, points};
   ControlFiles controls{run, seen, work};
 };
 

@@ -81,7 +81,7 @@ void Work::submit(Job job, Mover::Make make) {
   in_flight.insert(job.key);
   if (job.from_held) points.use(job.time, true);
   job.closings = doubts.closings();
-  job.at_end = end.phase != Phase::running;
+  job.at_end = run.phase != Phase::running;
   const bool is_time =
       job.kind == Job::Kind::rank_time || job.kind == Job::Kind::group_time || job.kind == Job::Kind::other_time;
   if (is_time && job.place.turn == 0) job.place = {Line::times, ++run.last_turn};
@@ -170,7 +170,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
   }
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (end.phase == Phase::running) seen.others.wait_for_quiet(path, std::nullopt, turn);
+    if (run.phase == Phase::running) seen.others.wait_for_quiet(path, std::nullopt, turn);
     return;
   }
   if (waits_for_file(std::string(parent_of(path)))) return;  // a later pass finds it
@@ -187,7 +187,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
                        local_group(run.request.home),
                        must_be_sealed,
                        !is_below(source, run.request.case_path)};
-  submit(std::move(job), [file, prepared, &at_end = end.ending, files = run.shared.get()] {
+  submit(std::move(job), [file, prepared, &at_end = run.is_ending, files = run.shared.get()] {
     return unit_of(file, *files, at_end, *prepared);
   });
 }
@@ -236,7 +236,7 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_held, s
   if (turn != 0) job.place = {Line::times, turn};
   submit(std::move(job),
          [rank, time, target, directory, prepared, partners, own, placed = run.request.placed,
-          lower = run.request.lower, &at_end = end.ending]() -> Result<std::optional<layouts::Unit>> {
+          lower = run.request.lower, &at_end = run.is_ending]() -> Result<std::optional<layouts::Unit>> {
            auto rank_time = read_time(rank, directory, true, placed, lower);
            prepared->postponed = at_end && is_still_open(rank_time);
            if (prepared->postponed) return std::nullopt;
@@ -288,7 +288,7 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
   Job job{Job::Kind::group_time, target, first, last, time, from_held, prepared};
   submit(std::move(job),
          [directories, time, replaces = groups.files_on_case(target), all = run.request.settings.all_ranks,
-          lower = run.request.lower, &at_end = end.ending, prepared]() -> Result<std::optional<layouts::Unit>> {
+          lower = run.request.lower, &at_end = run.is_ending, prepared]() -> Result<std::optional<layouts::Unit>> {
            std::vector<layouts::RankTime> ranks;
            for (const auto& [rank, directory] : directories) {
              auto rank_time = read_time(rank, directory, true, {}, lower);
@@ -315,7 +315,7 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
 // so that comes last.
 void Work::submit_time(const std::string& time, bool from_held) {
   // Before it is read: what happens to it from now on concerns the case.
-  for (const int rank : seen.ranks) {
+  for (const int rank : run.ranks) {
     if (!seen.watcher || !run.carries_times_whole()) break;
     std::vector<Event> known;
     seen.watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);

@@ -41,7 +41,7 @@ void Unreadable::note(const std::string& path, const Error& error, std::optional
 // end. True where the ranks of a group are to be carried by themselves.
 bool Unreadable::set_aside(const Job& job, const Error& error) {
   if (job.kind != Job::Kind::rank_time && job.kind != Job::Kind::group_time) {
-    if (end_.phase != Phase::running) note(job.key, error, std::nullopt);  // else it may be for a while only
+    if (run_.phase != Phase::running) note(job.key, error, std::nullopt);  // else it may be for a while only
     return false;
   }
   if (job.from_held) run_.note(Code::undrained, error.text());  // no walk finds it

@@ -12,7 +12,7 @@ namespace forebay::drain {
 
 class Unreadable {
  public:
-  Unreadable(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
+  Unreadable(Run& run, Work& work) : run_(run), work_(work) {}
 
   void note(const std::string& path, const Error& error, std::optional<Code> code);
   bool set_aside(const Job& job, const Error& error);
@@ -26,7 +26,6 @@ class Unreadable {
  private:
   Run& run_;
   Work& work_;
-  End& end_;
   std::map<std::string, std::string> messages_ = {};  // what was said of it, by path
   RankTimes in_pieces_ = {};
 };

@@ -49,7 +49,6 @@ struct Work {
   Run& run;
   Observation& seen;
   RestartPoints& points;
-  End& end;
 
   static constexpr std::size_t most_jobs = 2048;
   Outcomes outcomes = {};
@@ -59,12 +58,12 @@ struct Work {
   Drained drained = {};
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
-  Acts acts{run, *this, end};
-  Links links{run, seen, *this, end};
-  Checkpoints checkpoints{run, seen, *this, end};
-  Unreadable unreadable{run, *this, end};
-  Doubts doubts{run, seen, *this, end};
-  Groups groups{run, seen, *this, end};
+  Acts acts{run, *this};
+  Links links{run, seen, *this};
+  Checkpoints checkpoints{run, seen, *this};
+  Unreadable unreadable{run, *this};
+  Doubts doubts{run, seen, *this};
+  Groups groups{run, *this};
   Eviction eviction{run, points, *this};
   // Last, so that its threads end before anything that they use.
   std::unique_ptr<Mover> mover = {};

@@ -24,7 +24,7 @@ void LateWriters::see(Writers processes) {
 }
 
 bool Drain::waits_for_writers() const {
-  return state_->end.phase == Phase::carrying && state_->end.writers.is_waiting();
+  return state_->run.phase == Phase::carrying && state_->end.writers.is_waiting();
 }
 
 std::vector<std::string> Drain::still_open() const {
@@ -51,7 +51,7 @@ void LateWriters::note_left() {
   if (left.empty()) return;
   run_.note(
       Code::undrained,
-      fmt::format("still running when the drain ended: {}; what it writes is only local: run_ {} on this node when "
+      fmt::format("still running when the drain ended: {}; what it writes is only local: run {} on this node when "
                   "it has ended",
                   listed(left), advice::resume(run_.case_now())));
 }
@@ -82,7 +82,7 @@ bool LateWriters::wait() {
     run_.note(
         Code::undrained,
         fmt::format("the program has ended, but {} (drain.patience) later {}; what is open stays in the pool, since it "
-                    "would be cut: end_ that process or let it finish, then run_ {}",
+                    "would be cut: end that process or let it finish, then run {}",
                     human_duration(run_.request.settings.patience),
                     !who.empty() ? who + (open ? "" : " still writes")
                                  : "a process that cannot be looked into has this open for writing: " + files,

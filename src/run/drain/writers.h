@@ -7,6 +7,8 @@
 
 namespace forebay::drain {
 
+struct End;
+
 class LateWriters {
  public:
   LateWriters(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
