@@ -87,7 +87,7 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
   // A held file (held_states.h) has another name of ours, which changes its ctime.
   if (const auto time = time_of(path, false);
       time && run_.serves(time->rank) && run_.is_new_time(time->rank, time->time))
-    return status.st_nlink > (work_.points.held().of(time->time) != nullptr ? 2U : 1U);
+    return status.st_nlink > (work_.held.of(time->time) != nullptr ? 2U : 1U);
   if (work_.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
   return status.st_nlink > 1 || identity_of(status).ctime_ns != changed;

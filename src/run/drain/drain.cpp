@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "run/drain/state.h"
 
@@ -149,7 +150,11 @@ Status Drain::on_events() {
 }
 
 void Drain::on_outcomes() {
-  for (const Outcome& outcome : state_->work.outcomes.take()) state_->work.take(outcome);
+  Work& work = state_->work;
+  for (const Outcome& outcome : work.outcomes.take()) {
+    work.take(outcome);
+    for (const std::string& time : std::exchange(work.times_home, {})) state_->points.time_is_home(time);
+  }
   state_->run.uncarried.flush();
   if (state_->run.phase != Phase::running) return;
   follow_case();

@@ -18,6 +18,8 @@
 
 namespace forebay::drain {
 
+class RestartPoints;
+
 struct End {
   Run& run;
   Observation& seen;

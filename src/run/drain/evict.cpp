@@ -47,17 +47,21 @@ std::string Eviction::evictable(const std::string& path, const Known& known, con
 std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   State& state = *state_;
   state.work.eviction.let_go();
-  std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool);
+  std::uint64_t freed = state.work.eviction.evict_carried(wanted, pool, state.points.newest_complete());
   if (state.work.eviction.is_busy()) return freed;  // the next ones when these have gone
-  if (freed < wanted) state.work.submit_held();
+  if (freed >= wanted) return freed;
+  state.points.make_room();
+  state.work.submit_held();
   return freed;
 }
 
-std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& pool) {
+std::uint64_t Eviction::evict_carried(std::uint64_t wanted, const std::string& pool,
+                                      const std::optional<std::string>& newest) {
   std::uint64_t freed = evict_files(wanted, pool);
   const std::vector<CollatedTime> collated = run_.ledger.collated();
   for (const CollatedTime& each : collated)
-    if (freed < wanted) freed += evict_group(each, pool);
+    // OpenFOAM's last files of a time come a step late.
+    if (freed < wanted && each.time != newest) freed += evict_group(each, pool);
   return freed;
 }
 
@@ -202,8 +206,7 @@ bool Eviction::takes_own_move(const std::string& path) {
 // All ranks of it at once: when some are gone, the rest can no longer be compared with what was carried.
 std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string& pool) {
   const std::string target = join(group.group, group.time);
-  // OpenFOAM's last files of a time come a step late.
-  if (group.time == points_.newest_complete() || changed_groups_.contains(target)) return 0;
+  if (changed_groups_.contains(target)) return 0;
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,7 +29,7 @@ struct Replaced {
 
 class Eviction {
  public:
-  Eviction(Run& run, RestartPoints& points, Work& work) : run_(run), points_(points), work_(work) {}
+  Eviction(Run& run, Work& work) : run_(run), work_(work) {}
 
   // A process that has found a name opens it so soon, unless the machine stands still.
   static constexpr std::chrono::milliseconds longest_to_open{20};
@@ -46,7 +47,8 @@ class Eviction {
   bool is_busy() const { return replaced_.size() >= most_replaced; }
   bool has_nothing_in(const std::string& pool) const { return nothing_to_evict_.contains(pool); }
   std::string evictable(const std::string& path, const Known& known, const std::string& pool) const;
-  std::uint64_t evict_carried(std::uint64_t wanted, const std::string& pool);
+  // `newest`: a time that may still get files.
+  std::uint64_t evict_carried(std::uint64_t wanted, const std::string& pool, const std::optional<std::string>& newest);
   // Gives up the memory of files that were replaced long enough ago, or gives the name back to those that somebody
   // opens.
   void let_go();
@@ -63,7 +65,6 @@ class Eviction {
   std::uint64_t evict_group(const CollatedTime& group, const std::string& pool);
 
   Run& run_;
-  RestartPoints& points_;
   Work& work_;
   std::set<std::string> nothing_to_evict_ = {};  // pools without files that the case has too, as long as no job ends
   std::set<std::string> changed_groups_ = {};    // on the case, that are not as they lie here: they stay until the end

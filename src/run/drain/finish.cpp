@@ -72,7 +72,8 @@ bool Drain::finished() {
   state.run.uncarried.tell_alive();
   on_outcomes();
   if (state.run.phase == Phase::carrying) {
-    if (!state.run.journal->has_room()) state.work.eviction.evict_carried(room_for_journal, state.run.request.home);
+    if (!state.run.journal->has_room())
+      state.work.eviction.evict_carried(room_for_journal, state.run.request.home, state.points.newest_complete());
     state.work.eviction.let_go();
     if (!state.end.gave_up) state.end.submit_more_outputs();
     if (!state.work.jobs.empty()) {

@@ -153,6 +153,11 @@ const HeldStates::Part* HeldStates::part_of(int rank, const std::string& time) c
   return part == parts.end() ? nullptr : &*part;
 }
 
+bool HeldStates::is_home(int rank, const std::string& time) const {
+  const Part* part = part_of(rank, time);
+  return part != nullptr && !part->files.empty() && are_home(run_.ledger, time_directory(rank, time), part->files);
+}
+
 OwnNames HeldStates::own_names(int rank, const std::string& time, const std::string& directory) const {
   OwnNames own;
   const Part* part = part_of(rank, time);

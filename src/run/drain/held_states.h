@@ -49,6 +49,8 @@ class HeldStates {
   const Held* of(const std::string& time) const;
   // The part of one rank.
   const Part* part_of(int rank, const std::string& time) const;
+  // The case has that part.
+  bool is_home(int rank, const std::string& time) const;
   // Where files of a time that is read in `directory` have other names that are ours.
   OwnNames own_names(int rank, const std::string& time, const std::string& directory) const;
 

@@ -58,23 +58,13 @@ std::vector<std::string> HomeStates::times() const {
   return times;
 }
 
-bool HomeStates::has_files(const std::string& directory, const TimeFiles& files) const {
-  return std::ranges::all_of(files, [&](const auto& each) {
-    const auto& [name, file] = each;
-    const auto known = run_.ledger.find(join(directory, name));
-    if (!known) return false;
-    return file.is_link ? known->evicted || !known->link_target.empty()
-                        : known->on_case && is_as_known(*known, file.mark);
-  });
-}
-
 bool HomeStates::has_parts(const core::Parts& parts, const std::map<int, RankTimesFound>& found) const {
   return std::ranges::all_of(parts, [&](const auto& each) {
     const auto& [rank, part] = each;
     const std::string directory = time_directory(rank, part->line.time);
     if (run_.ledger.collated_of(rank, part->line.time)) return true;
     const TimeFiles& files = found.at(rank).files.at(part->line);
-    return has_files(directory, files) && std::ranges::none_of(files, [&](const auto& file) {
+    return are_home(run_.ledger, directory, files) && std::ranges::none_of(files, [&](const auto& file) {
              return run_.ledger.find(join(directory, file.first))->deleted;
            });
   });

@@ -39,8 +39,6 @@ class HomeStates {
   // Oldest first.
   std::vector<std::string> times() const;
 
-  // The case has these files of a directory as they lie here.
-  bool has_files(const std::string& directory, const TimeFiles& files) const;
   // All of the state is on the case as it lies here.
   bool has_parts(const core::Parts& parts, const std::map<int, RankTimesFound>& found) const;
 

@@ -119,6 +119,16 @@ std::string held_in(const std::string& pool_directory) {
   return pool_directory + "/held";
 }
 
+bool are_home(const Ledger& ledger, const std::string& directory, const TimeFiles& files) {
+  return std::ranges::all_of(files, [&](const auto& each) {
+    const auto& [name, file] = each;
+    const auto known = ledger.find(join(directory, name));
+    if (!known) return false;
+    return file.is_link ? known->evicted || !known->link_target.empty()
+                        : known->on_case && is_as_known(*known, file.mark);
+  });
+}
+
 core::Page Look::page_of(int rank) {
   const core::Page page = pages_ ? pages_->page_of(rank) : core::Page{};
   if (page.begun != 0) return page;

@@ -22,6 +22,8 @@ struct Room {
   std::uint64_t failures_seen = 0;                 // of them
 };
 
+class RestartPoints;
+
 struct Observation {
   Run& run;
   RestartPoints& points;

@@ -62,7 +62,7 @@ void Work::take(const Outcome& outcome) {
   in_flight.erase(job.key);
   links.note_landed(job.key);
   if (in_flight.empty()) acts.forget_removals_in_flight();
-  if (job.from_held) points.use(job.time, false);
+  if (job.from_held) held.use(job.time, false);
   const Job done = std::move(job);
   jobs.erase(found);
   if (by_ranks) submit_time(done.time, done.from_held);
@@ -174,7 +174,7 @@ void Work::time_carried(const std::string& time) {
     if (!drained.contains(rank, time)) return;
   drained.times.insert(time);
   for (const int rank : run.ranks) drained.ranks.erase({rank, time});
-  points.time_is_home(time);
+  times_home.push_back(time);
 }
 
 }  // namespace forebay::drain

@@ -188,9 +188,18 @@ void RestartPoints::act() {
   const std::set<core::StateId> held = held_.states();
   if (std::ranges::all_of(held, [&](const core::StateId& each) { return home_.has(each); })) held_.release_unused();
   // Where a time goes as a whole because its layout asks for that.
-  if (carries && run_.request.settings.live && !run_.holds_times() && run_.carries_times_whole())
-    for (const std::string& time : last_.complete_in_tree())
-      if (!work_.drained.times.contains(time)) work_.submit_time(time, false);
+  if (carries && run_.request.settings.live && !run_.holds_times() && run_.carries_times_whole()) carry_complete();
+}
+
+void RestartPoints::carry_complete() {
+  for (const std::string& time : last_.complete_in_tree())
+    if (!work_.drained.times.contains(time)) work_.submit_time(time, false);
+}
+
+void RestartPoints::make_room() {
+  if (!run_.carries_times_whole()) return;
+  look(true);
+  carry_complete();
 }
 
 // A directory leaves its place in one step, then its files go.
@@ -245,13 +254,8 @@ bool RestartPoints::is_home(const std::string& time) const {
   if (home_.has(time)) return true;
   // As a group, which an agent that was killed had carried; or file by file.
   return !run_.ranks.empty() && std::ranges::all_of(run_.ranks, [&](int rank) {
-    return run_.ledger.collated_of(rank, time).has_value() || is_home(rank, time);
+    return run_.ledger.collated_of(rank, time).has_value() || held_.is_home(rank, time);
   });
-}
-
-bool RestartPoints::is_home(int rank, const std::string& time) const {
-  const HeldStates::Part* part = held_.part_of(rank, time);
-  return part != nullptr && !part->files.empty() && home_.has_files(time_directory(rank, time), part->files);
 }
 
 TimeFiles RestartPoints::files_of(int rank, const std::string& time) const {

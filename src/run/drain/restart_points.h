@@ -46,10 +46,13 @@ class RestartPoints {
   bool look_is_wanted() const { return pages_ && pages_->look_is_wanted(); }
   // At a clean end, after the last look: the kept times go with the pool.
   void note_end();
+  // Times that stand in the tree are carried, since their room is needed.
+  void make_room();
   // All restartable states that the case may need after a bad end are held.
   void take_last();
 
   const LastLook& last() const { return last_; }
+  HeldStates& held() { return held_; }
   const HeldStates& held() const { return held_; }
   bool has_left(int rank, const std::string& time) { return looks_.has_left(rank, time); }
   bool is_cut(int rank, const std::string& time) { return looks_.is_cut(rank, time); }
@@ -60,8 +63,6 @@ class RestartPoints {
   // The newest, oldest first.
   std::vector<std::string> safe_times() const, complete_times() const;
   bool is_home(const std::string& time) const;
-  // Whether the case has all held files of the time on this rank.
-  bool is_home(int rank, const std::string& time) const;
   // Those that are held, or else found by the last look.
   TimeFiles files_of(int rank, const std::string& time) const;
 
@@ -73,8 +74,6 @@ class RestartPoints {
   // Readers look for times in the directory of the first rank. So its node brings a time when the other nodes have.
   bool waits_for_nodes(const std::string& time, Clock::time_point since) const;
 
-  // A job that reads what is held was submitted, or is done.
-  void use(const std::string& time, bool begin) { held_.use(time, begin); }
   // The case has the time for all ranks of the node.
   void time_is_home(const std::string& time);
   void find_home();
@@ -87,6 +86,7 @@ class RestartPoints {
   bool several() const;
   std::uint64_t first_line(int rank) const;
   void act();
+  void carry_complete();
   bool take(const core::StateId& state);
   void carry(const core::StateId& state);
   void free(int rank, const std::set<core::LineId>& lines);

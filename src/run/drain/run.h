@@ -22,7 +22,6 @@ namespace forebay::drain {
 
 // The parts of a Drain that share the run (state.h).
 struct Observation;
-class RestartPoints;
 struct Work;
 
 // How far the run is: the program works, what is left is carried, its removals follow, all is done.

@@ -1,6 +1,6 @@
-// The parts of a Drain. Observation has what was seen of the program, Work has the units under way to the case.
-// RestartPoints tells what a run can be started from, and frees the rest. End brings all to its close. Every part knows
-// the Run. Private to the room.
+// The parts of a Drain, from below: the Run; Work, with the units under way to the case; RestartPoints, which tells
+// what a run can be started from, and frees the rest; Observation, with what was seen of the program; End, which brings
+// all to its close. A part knows those below it. Work knows Observation, too. Private to the room.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct Drain::State {
   RestartPoints points{run, seen.timeline, work};
   End end{run, seen, points, work};
   // Last, so that the mover's threads end before anything that they use.
-  Work work{run, seen, points};
+  Work work{run, seen, points.held()};
   ControlFiles controls{run, seen, work};
 };
 

@@ -79,7 +79,7 @@ Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles&
 void Work::submit(Job job, Mover::Make make) {
   if (jobs.empty()) progress.last_made = run.clock.now();  // patience counts while there is something to wait for
   in_flight.insert(job.key);
-  if (job.from_held) points.use(job.time, true);
+  if (job.from_held) held.use(job.time, true);
   job.closings = doubts.closings();
   job.at_end = run.phase != Phase::running;
   const bool is_time =
@@ -132,7 +132,7 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
     struct stat directory {};
     if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0) {
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
-    } else if (const auto time = time_of(at, true); time && points.held().part_of(time->rank, time->time) != nullptr) {
+    } else if (const auto time = time_of(at, true); time && held.part_of(time->rank, time->time) != nullptr) {
       parents.emplace_back(at, (0777 & ~run.request.settings.mover.publish.umask) | S_IRWXU);
     }
   }
@@ -150,14 +150,14 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
 // of a file are ours.
 void Work::submit_held_files(int rank, const std::string& time) {
   const std::string target = time_directory(rank, time);
-  const HeldStates::Part* held = points.held().part_of(rank, time);
-  if (held == nullptr) return;
-  for (const auto& [name, file] : held->files) {
+  const HeldStates::Part* part = held.part_of(rank, time);
+  if (part == nullptr) return;
+  for (const auto& [name, file] : part->files) {
     const std::string path = join(target, name);
     const auto known = run.ledger.find(path);
     const bool is_home = known && known->on_case && is_as_known(*known, file.mark);
     if (!file.is_link && !is_home && !in_flight.contains(path) && !not_carried.given_up.contains(path))
-      submit_file_from(join(held->directory, name), path, false, std::make_shared<Partners>(), 0, nullptr);
+      submit_file_from(join(part->directory, name), path, false, std::make_shared<Partners>(), 0, nullptr);
   }
 }
 
@@ -227,10 +227,10 @@ void Work::submit_directory(const std::string& path) {
 void Work::submit_rank_time(int rank, const std::string& time, bool from_held, std::shared_ptr<const Partners> partners,
                             std::uint64_t turn) {
   const std::string target = time_directory(rank, time);
-  const HeldStates::Part* held = points.held().part_of(rank, time);
-  if (from_held && held == nullptr) return;
-  const std::string directory = from_held ? held->directory : local_of(run.roots, target);
-  const OwnNames own = points.held().own_names(rank, time, directory);
+  const HeldStates::Part* part = held.part_of(rank, time);
+  if (from_held && part == nullptr) return;
+  const std::string directory = from_held ? part->directory : local_of(run.roots, target);
+  const OwnNames own = held.own_names(rank, time, directory);
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_held, prepared};
   if (turn != 0) job.place = {Line::times, turn};
@@ -280,9 +280,9 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
   const std::string target = groups.path_of(first, last, time);
   std::vector<std::pair<int, std::string>> directories;
   for (int rank = first; rank <= last; ++rank) {
-    const HeldStates::Part* held = points.held().part_of(rank, time);
-    if (from_held && held == nullptr) return;
-    directories.emplace_back(rank, from_held ? held->directory : local_of(run.roots, time_directory(rank, time)));
+    const HeldStates::Part* part = held.part_of(rank, time);
+    if (from_held && part == nullptr) return;
+    directories.emplace_back(rank, from_held ? part->directory : local_of(run.roots, time_directory(rank, time)));
   }
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_held, prepared};
@@ -335,7 +335,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
     for (int rank = last; rank >= first; --rank) {
       const std::string key = time_directory(rank, time);
       const bool waits = not_carried.still_open.contains(key) || unreadable.is_in_pieces(rank, time);
-      if (from_held && points.is_home(rank, time)) continue;
+      if (from_held && held.is_home(rank, time)) continue;
       if (from_held && run.ledger.find(key)) {  // some of it is there
         submit_held_files(rank, time);
         continue;
@@ -346,12 +346,8 @@ void Work::submit_time(const std::string& time, bool from_held) {
   }
 }
 
-// Submits what waits for the end of the run, or for the program to purge it: its room is needed.
+// Submits files and checkpoints that wait for the end of the run: their room is needed.
 void Work::submit_held() {
-  if (run.carries_times_whole()) points.look(true);
-  if (run.carries_times_whole())
-    for (const std::string& time : points.last().complete_in_tree())
-      if (!drained.times.contains(time)) submit_time(time, false);
   if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
   checkpoints.carry_all();
 }

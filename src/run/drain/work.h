@@ -20,6 +20,7 @@
 #include "run/drain/drained.h"
 #include "run/drain/evict.h"
 #include "run/drain/groups.h"
+#include "run/drain/held_states.h"
 #include "run/drain/jobs.h"
 #include "run/drain/links.h"
 #include "run/drain/run.h"
@@ -48,13 +49,15 @@ struct Progress {
 struct Work {
   Run& run;
   Observation& seen;
-  RestartPoints& points;
+  HeldStates& held;
 
   static constexpr std::size_t most_jobs = 2048;
   Outcomes outcomes = {};
   Temporaries temporaries = {};
   std::map<std::uint64_t, Job> jobs = {};  // by ticket
   std::set<std::string> in_flight = {};    // keys of jobs
+  // Of all ranks of the node, since RestartPoints was told.
+  std::vector<std::string> times_home = {};
   Drained drained = {};
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
@@ -64,7 +67,7 @@ struct Work {
   Unreadable unreadable{run, *this};
   Doubts doubts{run, seen, *this};
   Groups groups{run, *this};
-  Eviction eviction{run, points, *this};
+  Eviction eviction{run, *this};
   // Last, so that its threads end before anything that they use.
   std::unique_ptr<Mover> mover = {};
 
