@@ -101,12 +101,12 @@ class Objects(unittest.TestCase):
         self.assertIn("open.h:1: Open: its data are public", looked.stderr)
         self.assertNotIn("closed.h", looked.stderr)
         known = self.directory / "known.txt"
-        known.write_text("Open\n")
+        known.write_text(f"{self.directory.name}/open.h:Open\n")
         self.assertEqual(self.look("--check", "--open", known).returncode, 0)
-        known.write_text("Open\nClosed\n")
+        known.write_text(known.read_text() + f"{self.directory.name}/closed.h:Closed\n")
         looked = self.look("--check", "--open", known)
         self.assertEqual(looked.returncode, 1)
-        self.assertIn("Closed: its data are private now", looked.stderr)
+        self.assertIn("closed.h:Closed: its data are private now", looked.stderr)
 
     def test_tests_and_benches_are_left_out(self):
         self.write("tests/long.cpp", "void f() {\n" + lines(80) + "}\n")

@@ -154,7 +154,6 @@ Here ControlFiles::here(const std::string& path, const std::optional<Known>& kno
   return same && !work_.doubts.was_closed(path) && !is_open_for_writing(local) ? Here::same : Here::other;
 }
 
-// It is carried now, or need not be.
 bool ControlFiles::consider(const std::string& path, const std::optional<OnCase>& there, Clock::time_point since,
                             std::vector<control::Wish>& wishes) {
   const auto known = run_.ledger.find(path);

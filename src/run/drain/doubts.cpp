@@ -48,7 +48,6 @@ Result<bool> is_same(SharedFiles& files, const CarriedGroup& carried) {
 
 }  // namespace
 
-// Only files that the case has, or that are on their way there: all others are carried anyway.
 std::vector<std::string> Doubts::closed_names() const {
   std::vector<std::string> names;
   for (const auto& [path, closings] : closed_)
@@ -56,6 +55,7 @@ std::vector<std::string> Doubts::closed_names() const {
   return names;
 }
 
+// Only files that the case has, or that are on their way there: all others are carried anyway.
 void Doubts::note_closing(const std::string& path) {
   if (path.starts_with('/')) {
     if (const auto name = seen_.others.name_of_placed(path)) return note_closing(*name);

@@ -197,7 +197,7 @@ bool Drain::look_is_wanted() const {
 
 void Drain::told() {
   state_->points.remove_superseded();
-  state_->points.find_superseded();
+  state_->points.give_up_superseded();
 }
 
 void Drain::room_is_scarce(bool now) {

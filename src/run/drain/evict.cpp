@@ -51,7 +51,7 @@ std::uint64_t Drain::evict(std::uint64_t wanted, const std::string& pool) {
   if (state.work.eviction.is_busy()) return freed;  // the next ones when these have gone
   if (freed >= wanted) return freed;
   state.points.make_room();
-  state.work.submit_held();
+  state.work.submit_waiting();
   return freed;
 }
 

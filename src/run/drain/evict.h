@@ -31,11 +31,6 @@ class Eviction {
  public:
   Eviction(Run& run, Work& work) : run_(run), work_(work) {}
 
-  // A process that has found a name opens it so soon, unless the machine stands still.
-  static constexpr std::chrono::milliseconds longest_to_open{20};
-  // Each has a descriptor. More than any shared file system takes files in that time.
-  static constexpr std::size_t most_replaced = 256;
-
   // A job has ended: there may be something to evict again.
   void note_job_ended() { nothing_to_evict_.clear(); }
   // A file or link was moved from its name here: its event is still to come.
@@ -56,6 +51,11 @@ class Eviction {
   bool takes_own_move(const std::string& path);
 
  private:
+  // A process that has found a name opens it so soon, unless the machine stands still.
+  static constexpr std::chrono::milliseconds longest_to_open{20};
+  // Each has a descriptor. More than any shared file system takes files in that time.
+  static constexpr std::size_t most_replaced = 256;
+
   std::uint64_t evict_files(std::uint64_t wanted, const std::string& pool);
   void list_candidates(std::uint64_t wanted, const std::string& pool);
   std::string aside_of(const std::string& path) const;

@@ -60,8 +60,8 @@ Status Drain::begin_finish(bool cleanly) {
   state.run.is_ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
-  state.end.order.begin(state.seen.others.take_turns());
-  state.work.unreadable.forget();
+  state.end.order.begin(state.seen.others.end());
+  state.work.unreadable.forget_messages();
   state.end.list_times();
   state.end.submit_outputs();
   return {};
@@ -269,7 +269,7 @@ bool End::submit_time_of(int rank, const std::string& time) {
     return true;
   if (run.ledger.find(directory) || work.unreadable.is_in_pieces(rank, time)) return false;
   const bool complete = points.last().is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
-                        work.groups.is_to_be_made(time);
+                        work.groups.is_of_groups(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
   const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
   if (complete && run.request.settings.collated && std::ranges::all_of(run.ranks, has_it)) {

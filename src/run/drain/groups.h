@@ -30,8 +30,9 @@ class Groups {
   // The collated layout cannot hold this time.
   void note_not_collatable(const std::string& time) { not_collatable_.insert(time); }
   bool is_collatable(const std::string& time) const { return !not_collatable_.contains(time); }
-  // It is to be made anew, or a dead run made it, or would have made it: the journal may not call it complete.
-  bool is_to_be_made(const std::string& time) const { return times_.contains(time); }
+  // A group of this time is to be made anew, or a dead run made it, or would have made it: the journal may not call the
+  // time complete.
+  bool is_of_groups(const std::string& time) const { return times_.contains(time); }
   std::vector<std::pair<int, int>> of_ranks() const;                        // that follow each other: first and last
   std::string path_of(int first, int last, const std::string& time) const;  // on the case
   bool is_given_up(int rank, const std::string& time) const;
@@ -53,7 +54,7 @@ class Groups {
   Work& work_;
   std::vector<std::pair<int, int>> made_ = {};
   std::set<std::string> not_collatable_ = {};  // times
-  std::set<std::string> times_ = {};           // that are to be made
+  std::set<std::string> times_ = {};           // is_of_groups()
 };
 
 }  // namespace forebay::drain

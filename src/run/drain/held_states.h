@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "run/core/decide.h"
-#include "run/drain/links.h"
 #include "run/drain/look.h"
 #include "run/drain/run.h"
 

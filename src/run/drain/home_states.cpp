@@ -80,7 +80,7 @@ bool HomeStates::was_purged(const Home& of) const {
 }
 
 // States that were carried while the program purges them would pile up on the case until its end.
-void HomeStates::find_superseded(const core::StateId& safe) {
+void HomeStates::give_up_superseded(const core::StateId& safe) {
   const auto of_safe = home_.find(safe);
   if (of_safe == home_.end()) return;
   const core::NamesOfRanks& names = of_safe->second.names;

@@ -34,7 +34,6 @@ class HomeStates {
 
   bool has(const core::StateId& state) const { return home_.contains(state); }
   bool has(const std::string& time) const;
-  // `time`: of the newest state.
   std::optional<core::StateId> newest() const;
   // Oldest first.
   std::vector<std::string> times() const;
@@ -44,9 +43,9 @@ class HomeStates {
 
   // Such copies that nothing needs any more are not called safe from now on. The program itself has removed the time
   // (journalled), and `safe` has all its names.
-  void find_superseded(const core::StateId& safe);
-  // Directories of the case that are to be removed: of what find_superseded() found before its last call. So nothing
-  // goes that somebody may just have read of (Drain::told).
+  void give_up_superseded(const core::StateId& safe);
+  // Directories of the case that are to be removed: of states that had been given up at the last call. So nothing goes
+  // that somebody may just have read of (Drain::told).
   std::vector<std::string> take_superseded();
 
  private:

@@ -56,7 +56,7 @@ struct Job {
   bool at_end = false;         // then the program had ended
   bool holds_refresh = false;  // growth: the next refresh waits until it was tried
   Place place = {};            // when it gets its name
-  std::uint64_t held = 0;      // bytes of its version
+  std::uint64_t version_bytes = 0;
 };
 
 // Outcomes cross from the mover's threads to the agent's thread here.

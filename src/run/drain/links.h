@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "run/drain/jobs.h"
+#include "run/drain/look.h"
 #include "run/drain/run.h"
 
 namespace forebay::drain {
 
 // Where the case has files that are to get a second name.
 using Partners = std::map<FileId, layouts::HardLink>;
-// Where files of a time have other names that are ours: purged, held, or in the tree.
-using OwnNames = std::map<std::string, std::vector<std::string>>;
 // Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
 // found out first (`several_names`).
 bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,

@@ -40,6 +40,8 @@ struct TimeFile {
   bool is_link = false;  // that stands for what the case has
 };
 using TimeFiles = std::map<std::string, TimeFile>;  // by name in the time
+// Where files of a time have other names that are ours: purged, held, or in the tree.
+using OwnNames = std::map<std::string, std::vector<std::string>>;
 // The case has these files of a directory as they lie here.
 bool are_home(const Ledger& ledger, const std::string& directory, const TimeFiles& files);
 

@@ -1,5 +1,5 @@
-// Noted times: what each look adds to the timeline, to the numbers for people, and to the list of names that the case
-// lacks. Nothing that must be right reads it. Private to the room. One thread at a time.
+// Noted times: what each look adds to the timeline, to the numbers, and to the list of names that the case lacks, which
+// a resume reads. Private to the room. One thread at a time.
 #pragma once
 
 #include <cstdint>

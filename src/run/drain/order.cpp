@@ -109,7 +109,7 @@ void OtherFiles::submit_quiet(Clock::duration settle) {
   const auto now = run_.clock.now();
   std::uint64_t first_absent = UINT64_MAX, held = 0;
   for (const auto& [ticket, job] : work_.jobs) {
-    held += job.held;
+    held += job.version_bytes;
     if (job.kind != Job::Kind::growth) continue;
     const auto waits = pending_.find(job.key);
     if (waits != pending_.end() && waits->second.is_absent) first_absent = std::min(first_absent, waits->second.turn);

@@ -158,13 +158,16 @@ void OtherFiles::forget(const std::string& path) {
 }
 
 void OtherFiles::forget_below(const std::string& directory) {
-  for (auto at = pending_.lower_bound(directory); at != pending_.end() && is_below(at->first, directory);) {
-    counted_.erase(at->second.file);
-    drop(at++);
+  // "1.5/U" stands between "1" and "1/U".
+  for (auto at = pending_.lower_bound(directory); at != pending_.end() && at->first.starts_with(directory);) {
+    const auto waits = at++;
+    if (!is_below(waits->first, directory)) continue;
+    counted_.erase(waits->second.file);
+    drop(waits);
   }
 }
 
-std::map<std::string, std::uint64_t> OtherFiles::take_turns() {
+std::map<std::string, std::uint64_t> OtherFiles::end() {
   std::map<std::string, std::uint64_t> turns;
   for (const auto& [path, waits] : pending_) turns[path] = waits.turn;
   while (!pending_.empty()) drop(pending_.begin());

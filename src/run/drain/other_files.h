@@ -39,7 +39,7 @@ class OtherFiles {
   void handle_placed(const Event& event);
   // More files were closed than may wait: those are found by looking.
   void find_overlooked();
-  // All files are found by looking once more.
+  // Ends the walk under way: what it had still to find counts as overlooked.
   void end_catch_up();
   // `turn`: it has one already.
   void wait_for_quiet(const std::string& path, std::optional<FileId> file = std::nullopt, std::uint64_t turn = 0);
@@ -53,8 +53,8 @@ class OtherFiles {
   void forget(const std::string& path);
   // Files below this directory go with it.
   void forget_below(const std::string& directory);
-  // At the end nothing waits any more. The turns tell the order.
-  std::map<std::string, std::uint64_t> take_turns();
+  // At the end nothing waits any more, and nobody looks for what was overlooked. The turns tell the order.
+  std::map<std::string, std::uint64_t> end();
   // Names that the program removed after they had been shown to it.
   std::set<std::string> take_removed_controls() { return std::exchange(removed_controls_, {}); }
   // The path in the case of a placed file; nullopt: none is known yet.

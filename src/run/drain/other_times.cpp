@@ -38,7 +38,7 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
   std::string directory;
   if (const auto time = time_of(path, is_directory)) {
     const bool serves = run_.serves(time->rank);
-    if (serves ? seen_.run.carries_times_whole() : time->rank < 0) return std::nullopt;
+    if (serves ? run_.carries_times_whole() : time->rank < 0) return std::nullopt;
     directory = time_directory(time->rank, time->time);
   } else {
     const std::size_t slash = path.find('/');

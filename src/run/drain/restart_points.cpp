@@ -1,7 +1,5 @@
 #include "run/drain/restart_points.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,10 +21,6 @@ core::Ticks in_ticks(std::chrono::system_clock::time_point date) {
 }
 
 }  // namespace
-
-bool RestartPoints::several() const {
-  return !run_.alone();
-}
 
 void RestartPoints::map_nothing() {
   if (pages_) pages_->map_nothing();
@@ -74,7 +68,7 @@ core::Names RestartPoints::start_names() const {
 
 core::Settings RestartPoints::settings() const {
   core::Settings of{
-      .nodes = several() ? std::max(nodes_, 2) : 1,
+      .nodes = run_.alone() ? 1 : std::max(nodes_, 2),
       .start = {},
       .interval = std::chrono::duration_cast<std::chrono::nanoseconds>(run_.request.settings.safe_interval).count(),
       .tells_states = true};
@@ -108,7 +102,7 @@ std::uint64_t RestartPoints::first_line(int rank) const {
   const std::vector<core::StateId>& good = last_.restartable();
   const auto mine = last_.times().find(rank);
   if (good.empty() || mine == last_.times().end()) return 0;
-  core::StateId oldest = good[std::min(good.size() - 1, several() ? most_states_looked_at : 0)];
+  core::StateId oldest = good[std::min(good.size() - 1, run_.alone() ? 0 : most_states_looked_at)];
   // Where files go as they are closed, what is not home yet.
   const core::StateId newest_home = home_.newest().value_or(core::StateId{});
   for (const core::StateId& each : good)
@@ -149,8 +143,8 @@ void RestartPoints::act() {
   const bool is_busy = held_.is_any_used();  // a slow case gets one state after the other
   if (carries && !run_.holds_times()) find_home();
   std::map<int, std::set<core::LineId>> to_free = last_.purged_and_empty();
-  const core::Settings now = settings();
-  for (const core::Action& action : core::decide(seen, ledger_, reports_, now)) {
+  const core::Settings rules = settings();
+  for (const core::Action& action : core::decide(seen, ledger_, reports_, rules)) {
     switch (action.kind) {
       case core::Action::Kind::note_written:
         ledger_.written.insert(action.names.begin(), action.names.end());
@@ -169,7 +163,7 @@ void RestartPoints::act() {
         held_.release_unused();
         if (!take(action.state)) break;
         // A node carries each state that a window begins with, so a window lasts half an interval at least.
-        if (several() && seen.now - ledger_.carried_at < now.interval / 2) ledger_.window *= 2;
+        if (!run_.alone() && seen.now - ledger_.carried_at < rules.interval / 2) ledger_.window *= 2;
         carry(action.state);
         break;
       case core::Action::Kind::carry:
@@ -323,8 +317,8 @@ bool RestartPoints::may_remove() const {
          run_.trouble != Code::conflict && run_.trouble != Code::lost;
 }
 
-void RestartPoints::find_superseded() {
-  if (may_remove() && run_.request.settings.hold_times && ledger_.safe) home_.find_superseded(*ledger_.safe);
+void RestartPoints::give_up_superseded() {
+  if (may_remove() && run_.request.settings.hold_times && ledger_.safe) home_.give_up_superseded(*ledger_.safe);
 }
 
 void RestartPoints::remove_superseded() {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "run/core/decide.h"
-#include "run/core/restartable.h"
 #include "run/drain/held_states.h"
 #include "run/drain/home_states.h"
 #include "run/drain/last_look.h"
@@ -53,7 +52,6 @@ class RestartPoints {
 
   const LastLook& last() const { return last_; }
   HeldStates& held() { return held_; }
-  const HeldStates& held() const { return held_; }
   bool has_left(int rank, const std::string& time) { return looks_.has_left(rank, time); }
   bool is_cut(int rank, const std::string& time) { return looks_.is_cut(rank, time); }
   // The library writes down its times, and keeps what it purges.
@@ -77,13 +75,12 @@ class RestartPoints {
   // The case has the time for all ranks of the node.
   void time_is_home(const std::string& time);
   void find_home();
-  void find_superseded();
+  void give_up_superseded();
   void remove_superseded();
 
  private:
   core::Names start_names() const;
   core::Settings settings() const;
-  bool several() const;
   std::uint64_t first_line(int rank) const;
   void act();
   void carry_complete();

@@ -177,7 +177,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::file, path, 0, 0, {}, false, prepared};
   job.place = {Line::files, turn != 0 ? turn : ++run.last_turn};
-  job.held = version ? version->bytes() : 0;
+  job.version_bytes = version ? version->bytes() : 0;
   const LocalFile file{path,
                        source,
                        known,
@@ -347,7 +347,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
 }
 
 // Submits files and checkpoints that wait for the end of the run: their room is needed.
-void Work::submit_held() {
+void Work::submit_waiting() {
   if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
   checkpoints.carry_all();
 }

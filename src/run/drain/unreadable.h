@@ -17,7 +17,7 @@ class Unreadable {
   void note(const std::string& path, const Error& error, std::optional<Code> code);
   bool set_aside(const Job& job, const Error& error);
   // Perhaps it was so only for a while.
-  void forget() { messages_.clear(); }
+  void forget_messages() { messages_.clear(); }
   bool is_any() const { return !messages_.empty(); }
   bool contains(const std::string& path) const { return messages_.contains(path); }
   // The time holds such files: its others are carried one by one.

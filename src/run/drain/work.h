@@ -56,7 +56,7 @@ struct Work {
   Temporaries temporaries = {};
   std::map<std::uint64_t, Job> jobs = {};  // by ticket
   std::set<std::string> in_flight = {};    // keys of jobs
-  // Of all ranks of the node, since RestartPoints was told.
+  // Times that the case has for all ranks now. RestartPoints does not know yet.
   std::vector<std::string> times_home = {};
   Drained drained = {};
   NotCarried not_carried = {};
@@ -89,7 +89,7 @@ struct Work {
   void submit_group_time(int first, int last, const std::string& time, bool from_held);
   void submit_time(const std::string& time, bool from_held);
   void submit_other_time(const std::string& directory);
-  void submit_held();
+  void submit_waiting();
   void submit_removal(const std::string& path);
 
   // outcomes.cpp
