@@ -88,6 +88,8 @@ class World:
         elif kind == "rename":
             for each in [each for each in self.written if each == path or each.startswith(path + "/")]:
                 self.written[operation.to + each[len(path) :]] |= self.written[each]
+            failed = [each for each in self.ever_failed if each == path or each.startswith(path + "/")]
+            self.ever_failed.update(operation.to + each[len(path) :] for each in failed)
         if operation.child and kind in ("remove", "purge", "rmDir", "rename"):
             self.unseen.update(self.below(path))
 

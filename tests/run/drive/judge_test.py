@@ -137,6 +137,13 @@ class EndedWell(Case):
         self.seen.after["processor0/3/p"] = b"cut"
         self.assertEqual(self.wrong(), [])
 
+    def test_of_a_log_that_was_renamed_since_something_may_lack(self):
+        self.run_of(times=("1", "2", "3", "4", "5", "6"))
+        self.fail("append", "processor0/log")
+        self.number_of("rename", "processor0/log")
+        self.seen.when_killed = {"processor0/log.old": b"version 21\nversion 33\n"}
+        self.assertEqual(self.wrong(), [])
+
     def test_of_an_open_file_whose_first_half_could_not_be_written_too(self):
         self.run_of(lagging="U")
         self.fail("open", "processor0/3/U")
