@@ -114,14 +114,14 @@ class EndedWell(Case):
         self.assert_told("ends with 3 instead of 0")
 
     def test_a_full_pool_that_is_not_told(self):
-        self.fail("write", "processor0/3/U")
+        self.fail_at("write", "processor0/3/U")
         self.seen.status = 0
         self.assert_told("ends with 0 instead of 6")
         self.seen.status = 6
         self.seen.after["processor0/3/U"] = b"cut"
         self.assertEqual(self.wrong(), [])
 
-    def fail(self, kind, path):
+    def fail_at(self, kind, path):
         number = self.number_of(kind, path)
         self.seen.events = [
             dataclasses.replace(each, mark="f", error=28)
@@ -133,20 +133,20 @@ class EndedWell(Case):
 
     def test_of_what_could_not_be_written_anything_may_be_there_also_under_its_later_name(self):
         self.run_of(renamed="p")
-        self.fail("write", "processor0/3/p.new")
+        self.fail_at("write", "processor0/3/p.new")
         self.seen.after["processor0/3/p"] = b"cut"
         self.assertEqual(self.wrong(), [])
 
     def test_of_a_log_that_was_renamed_since_something_may_lack(self):
         self.run_of(times=("1", "2", "3", "4", "5", "6"))
-        self.fail("append", "processor0/log")
+        self.fail_at("append", "processor0/log")
         self.number_of("rename", "processor0/log")
         self.seen.when_killed = {"processor0/log.old": b"version 21\nversion 33\n"}
         self.assertEqual(self.wrong(), [])
 
     def test_of_an_open_file_whose_first_half_could_not_be_written_too(self):
         self.run_of(lagging="U")
-        self.fail("open", "processor0/3/U")
+        self.fail_at("open", "processor0/3/U")
         self.seen.after["processor0/3/U"] = b"the other half"
         self.assertEqual(self.wrong(), [])
 

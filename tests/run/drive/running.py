@@ -224,6 +224,8 @@ class Run:
                 continue
             with open(path) as file:
                 for line in file:
+                    if not line.endswith("\n"):
+                        break  # a rank that still works is about to write the rest
                     when, mark, number, error = line.split()
                     if mark != "p":
                         found.append(Event(int(when), rank, mark, int(number), int(error)))
