@@ -24,7 +24,7 @@ class Groups {
  public:
   Groups(Run& run, Work& work) : run_(run), work_(work) {}
 
-  // Of ranks: first and last.
+  // The groups that were carried, by their first and last ranks.
   const std::vector<std::pair<int, int>>& made() const { return made_; }
   void note_made(int first, int last);
   // The collated layout cannot hold this time.

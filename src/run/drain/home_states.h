@@ -1,5 +1,5 @@
-// Home states: those that the case has for all ranks of this node. One that the program has purged, and that a newer
-// safe state supersedes, leaves the case again. Private to the room. One thread at a time.
+// Home states: those that the case has for all ranks of this node. A state leaves the case again when the program has
+// purged it and a newer safe state supersedes it. Private to the room. One thread at a time.
 #pragma once
 
 #include <map>

@@ -1,5 +1,4 @@
-// The last look at the times of all ranks of this node, and what it says. Whoever needs a fact of a time looks it up
-// here. Pure: it reads no files. Private to the room.
+// The last look at the times of all ranks of this node, and what it says. It reads no files. Private to the room.
 #pragma once
 
 #include <map>

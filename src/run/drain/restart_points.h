@@ -24,7 +24,7 @@ class RestartPoints {
  public:
   RestartPoints(Run& run, Timeline& timeline, Work& work) : run_(run), timeline_(timeline), work_(work) {}
 
-  // Where the redirection library is loaded.
+  // The redirection library writes down its times there.
   void use_pages(std::optional<Pages> pages) { pages_ = std::move(pages); }
   // From now on ranks go to their directories by the case's path only.
   void map_nothing();
@@ -61,7 +61,7 @@ class RestartPoints {
   // The newest, oldest first.
   std::vector<std::string> safe_times() const, complete_times() const;
   bool is_home(const std::string& time) const;
-  // Those that are held, or else found by the last look.
+  // The held files of this time, or else those that the last look found.
   TimeFiles files_of(int rank, const std::string& time) const;
 
   // Takes in the last reports of the run's other nodes; `nodes` counts all nodes.

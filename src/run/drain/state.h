@@ -1,7 +1,7 @@
-// The parts of a Drain, from below: the Run; Work, with the units under way to the case; RestartPoints, which tells
-// what a run can be started from, frees the rest, and holds files for Work; Observation, with what was seen of the
-// program; ControlFiles, which shows it what changes on the case; End, which brings all to its close. A part knows
-// those below it. Work knows Observation, too. Private to the room.
+// The parts of a Drain. The Run is the lowest. Work has the units under way to the case. RestartPoints tells what a run
+// can be started from, frees the rest, and holds files for Work. Observation has what was seen of the program.
+// ControlFiles shows it what changes on the case. End brings all to its close. A part knows those below it, and Work
+// knows Observation, too. Private to the room.
 #pragma once
 
 #include <memory>
