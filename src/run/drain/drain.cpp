@@ -57,8 +57,10 @@ std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries) {
   settings.publish.replacing = [&journal](const std::string& path, const std::string& target, std::uint64_t inode) {
     return journal.append(replacing_record(path, target, inode));
   };
-  settings.publish.placing = [&journal](const std::string& path, const Identity& identity) {
-    return journal.append(placing_record(path, identity));
+  settings.publish.placing = [&journal](const std::vector<std::pair<std::string, Identity>>& files) {
+    std::vector<Record> records;
+    for (const auto& [path, identity] : files) records.push_back(placing_record(path, identity));
+    return journal.append(records);
   };
   return std::make_unique<Mover>(*run.shared, run.request.run, std::move(settings), run.clock);
 }

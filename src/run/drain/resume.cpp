@@ -78,6 +78,19 @@ void remove_taken(const std::vector<Root>& roots) {
   }
 }
 
+// Directories of ranks that came with their files, parents first.
+Status note_placed_directories(Run& run, const std::string& file) {
+  std::vector<std::string> unknown;
+  for (std::string at(parent_of(file)); !at.empty() && !run.ledger.find(at); at = parent_of(at)) unknown.push_back(at);
+  if (openfoam::group_of(file.substr(0, file.find('/')))) return {};
+  for (auto directory = unknown.rbegin(); directory != unknown.rend(); ++directory) {
+    const auto status = run.shared->status(*directory);
+    if (!status) return forward(status);
+    if (*status) run.record(drained_directory_record(*directory, (*status)->st_mode & 07777, std::nullopt));
+  }
+  return {};
+}
+
 // Files that got their names just before the run was killed are its own.
 Status note_placed(Run& run) {
   const auto placing = run.ledger.placing();
@@ -86,8 +99,9 @@ Status note_placed(Run& run) {
     if (!status) return forward(status);
     if (!*status) continue;
     const Identity now = identity_of(**status);
-    if (now.inode == before.inode && now.size == before.size && now.mtime_ns == before.mtime_ns)
-      run.record(placed_record(named, now));
+    if (now.inode != before.inode || now.size != before.size || now.mtime_ns != before.mtime_ns) continue;
+    if (auto noted = note_placed_directories(run, named); !noted) return noted;
+    run.record(placed_record(named, now));
   }
   return {};
 }

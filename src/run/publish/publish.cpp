@@ -50,7 +50,7 @@ class FilePublication {
     written_ = std::move(*written);
     if (auto turn = parts::await_turn(context_, unit_); !turn) return forward(turn);
     if (context_.settings.placing && written_.file)
-      if (auto noted = context_.settings.placing(unit_.target, identity_of(written_.made)); !noted)
+      if (auto noted = context_.settings.placing({{unit_.target, identity_of(written_.made)}}); !noted)
         return forward(noted);
     auto named = unit_.replaces ? replace(*unit_.replaces) : make_new();
     if (!named) return forward(named);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -37,9 +38,9 @@ struct PublishSettings {
   // Called when the new content is whole under its temporary name, before it gets its own (what is appended: before
   // anything is). It may wait (turns.h) and returns false to stop. May be empty.
   std::function<bool()> turn;
-  // Called with a whole file just before it gets its name (the rename changes its ctime only): a run that goes on after
-  // a crash then knows the case's file as its own. May be empty.
-  std::function<Status(const std::string& path, const Identity& identity)> placing;
+  // Called with whole files just before they get their names (the rename changes only a ctime): a run that goes on
+  // after a crash then knows the case's files as its own. May be empty.
+  std::function<Status(const std::vector<std::pair<std::string, Identity>>& files)> placing;
   // The umask of the program's user: directories of the case that no directory here stands for get what it leaves of
   // 0777, as from mkdir by the program itself.
   mode_t umask = 0022;

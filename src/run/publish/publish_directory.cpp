@@ -23,15 +23,20 @@ class DirectoryPublication {
     if (auto made = make(); !made) return forward(made);
     if (auto filled = fill(); !filled) return forward(filled);
     if (auto turn = await_turn(context_, unit_); !turn) return forward(turn);
-    if (unit_.replaces_directory && context_.settings.placing)
-      for (const PublishedFile& file : published_.files)
-        if (auto noted = context_.settings.placing(file.path, file.identity); !noted) return forward(noted);
+    if (auto noted = note_placing(); !noted) return forward(noted);
     if (auto named = give_name(); !named) return forward(named);
     published_.unsynced.emplace_back(parent_of(unit_.target));
     return std::move(published_);
   }
 
  private:
+  Status note_placing() const {
+    if (!context_.settings.placing) return {};
+    std::vector<std::pair<std::string, Identity>> files;
+    for (const PublishedFile& file : published_.files) files.emplace_back(file.path, file.identity);
+    return context_.settings.placing(files);
+  }
+
   Status make() {
     if (auto announced = temporary_.announce(); !announced) return announced;
     // Nobody else looks into it before it is whole.

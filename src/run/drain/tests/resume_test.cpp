@@ -142,6 +142,33 @@ TEST_F(DrainTest, AVersionThatHadChangedPlacesGoesUnlessItIsSomebodysOwn) {
   }
 }
 
+// The run was killed just after a time had got its name on the case, and before the journal said so. A late file of
+// that time came meanwhile.
+TEST_F(DrainTest, ATimeThatWasPlacedByAKilledRunIsItsOwn) {
+  for (const bool edited : {false, true}) {
+    settings_.redirected = true;
+    open();
+    for (const std::string time : {"1", "2", "3"}) write_time(time);
+    ASSERT_TRUE(drive([&] { return on_case("processor0/1/p"); }));
+    drain_.reset();
+    const std::string journal = content(home_ + "/journal");
+    const std::size_t placed = journal.find("drained processor0/1/");
+    ASSERT_NE(placed, std::string::npos);
+    ASSERT_LT(journal.find("placing processor0/1/"), placed);
+    std::filesystem::resize_file(home_ + "/journal", journal.rfind('\n', placed) + 1);
+    write(local(0) + "/1/late", "late");
+    if (edited) write(case_ + "/processor0/1/p", "somebody's");
+    resume();
+    EXPECT_EQ(finish(false).trouble, edited ? std::optional(Code::conflict) : std::nullopt);
+    EXPECT_EQ(content(case_ + "/processor0/1/p") == "somebody's", edited);
+    if (!edited) {
+      EXPECT_EQ(content(case_ + "/processor0/1/late"), "late");
+    }
+    TearDown();
+    SetUp();
+  }
+}
+
 // Killed as soon as the program has ended well: what it purged stays purged, the last complete time too, though copies
 // of all these are held.
 TEST_F(DrainTest, AResumeAfterACleanEndLeavesWhatTheProgramLeft) {
