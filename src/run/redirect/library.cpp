@@ -28,6 +28,7 @@ extern "C" const char* forebay_library_path(const char* path) {
   return mapped;
 }
 
+#if defined(__x86_64__)
 __asm__(R"(
         .text
         .globl  dlopen
@@ -45,5 +46,28 @@ dlopen: .cfi_startproc
         .cfi_endproc
         .size   dlopen, .-dlopen
 )");
+#elif defined(__aarch64__)
+__asm__(R"(
+        .text
+        .globl  dlopen
+        .type   dlopen, %function
+dlopen: .cfi_startproc
+        hint    #34  // bti c
+        stp     x30, x1, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset 30, -16
+        bl      forebay_library_path
+        ldp     x30, x1, [sp], #16
+        .cfi_def_cfa_offset 0
+        .cfi_restore 30
+        adrp    x16, forebay_next_dlopen
+        ldr     x16, [x16, #:lo12:forebay_next_dlopen]
+        br      x16
+        .cfi_endproc
+        .size   dlopen, .-dlopen
+)");
+#else
+#error "How does this processor jump on from a function as if it were not there?"
+#endif
 
 }  // namespace forebay::redirect

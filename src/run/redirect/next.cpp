@@ -26,7 +26,7 @@ Lookup lookup() {
   static constinit std::atomic<Lookup> known{nullptr};
   Lookup found = known.load(std::memory_order_relaxed);
   if (found == nullptr) {
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5"}) {
+    for (const char* version : {"GLIBC_2.34", OLDEST_LIBC}) {
       found = reinterpret_cast<Lookup>(dlvsym(RTLD_NEXT, "dlsym", version));
       if (found != nullptr) break;
     }

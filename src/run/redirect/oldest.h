@@ -5,9 +5,10 @@
 #pragma once
 
 #if defined(__x86_64__)
-#define FROM_OLDEST_LIBC(name) __asm__(".symver " #name "," #name "@GLIBC_2.2.5")
+#define OLDEST_LIBC "GLIBC_2.2.5"
 #elif defined(__aarch64__)
-#define FROM_OLDEST_LIBC(name) __asm__(".symver " #name "," #name "@GLIBC_2.17")
+#define OLDEST_LIBC "GLIBC_2.17"
 #else
 #error "Which version of glibc was the first one for this processor?"
 #endif
+#define FROM_OLDEST_LIBC(name) __asm__(".symver " #name "," #name "@" OLDEST_LIBC)

@@ -137,7 +137,7 @@ int open_inside(const Location& location, int flags, mode_t mode) {
 }
 }  // namespace
 
-// libc takes the mode as an unnamed argument. Here it is named, which is the same to a caller on x86_64: the register
+// libc takes the mode as an unnamed argument. Here it is named, which is the same to a caller on Linux: the register
 // is passed on as it came, and the kernel looks at it only where the flags ask for a new file.
 ENTRY(int, open, (const char* path, int flags, mode_t mode)) {
   if (is_outside(path)) return NEXT(open)(path, flags, mode);

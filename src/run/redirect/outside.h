@@ -2,31 +2,16 @@
 // that it costs such a call one look over the path's text, and neither a frame nor a call of its own.
 #pragma once
 
-#include <emmintrin.h>
-
 #include "run/redirect/state.h"
 
 namespace forebay::redirect {
 
 // An absolute path with "//" or a component that begins with a dot.
 HOT inline bool is_untidy(const char* path) {
-  const auto is = [](__m128i bytes, char wanted) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted)); };
-  // Bit i: byte i ends the text, or is a dot or a slash behind a slash.
-  const auto ends = [&](__m128i bytes, __m128i before) {
-    const __m128i bad = _mm_and_si128(is(before, '/'), _mm_or_si128(is(bytes, '/'), is(bytes, '.')));
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(bad, is(bytes, '\0'))));
-  };
-  // Aligned pieces never reach into a page that is not there, and nor does the byte before any but the first.
-  const auto begin = reinterpret_cast<uintptr_t>(path);
-  const auto* piece = reinterpret_cast<const __m128i*>(begin & ~uintptr_t{15});
-  const __m128i first = _mm_load_si128(piece);
-  unsigned found = ends(first, _mm_slli_si128(first, 1)) & (~1U << (begin & 15));
-  while (found == 0) {
-    ++piece;
-    found = ends(_mm_load_si128(piece),
-                 _mm_loadu_si128(reinterpret_cast<const __m128i*>(reinterpret_cast<const char*>(piece) - 1)));
-  }
-  return reinterpret_cast<const char*>(piece)[__builtin_ctz(found)] != '\0';
+  char before = '\0';
+  for (char now; (now = *path) != '\0'; before = now, ++path)
+    if (before == '/' && (now == '/' || now == '.')) return true;
+  return false;
 }
 
 // An absolute path that surely begins with none of our prefixes.

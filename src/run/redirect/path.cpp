@@ -1,7 +1,6 @@
 #include "run/redirect/path.h"
 
 #include <dirent.h>
-#include <emmintrin.h>
 
 #include "run/redirect/link.h"
 #include "run/redirect/recent.h"
@@ -17,7 +16,7 @@ bool is_dots(const char* name, size_t size) {
   return name[0] == '.' && (size == 1 || (size == 2 && name[1] == '.'));
 }
 
-// The properties of a path's text, found in one pass.
+// The properties of a path's text.
 struct Shape {
   size_t size;
   size_t parent;  // the size without the last component and the slashes around it
@@ -38,46 +37,9 @@ size_t parent_size(const char* path, size_t size) {
   return size > 0 ? size - 1 : 0;
 }
 
-// Goes over text in aligned pieces of 16 bytes, which never reach into a page that is not there.
-class Pieces {
- public:
-  explicit Pieces(const char* text)
-      : piece_(reinterpret_cast<const __m128i*>(reinterpret_cast<uintptr_t>(text) & ~uintptr_t{15})),
-        bytes_(_mm_load_si128(piece_)),
-        mask_(~0U << (reinterpret_cast<uintptr_t>(text) & 15)) {}
-  // Bit i: byte i of the piece is `wanted`, and belongs to the text or lies behind it.
-  unsigned where(char wanted) const {
-    return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(wanted)))) & mask_;
-  }
-  const char* begin() const { return reinterpret_cast<const char*>(piece_); }
-  void next() {
-    bytes_ = _mm_load_si128(++piece_);
-    mask_ = ~0U;
-  }
-
- private:
-  const __m128i* piece_;
-  __m128i bytes_;
-  unsigned mask_;
-};
-
 HOT Shape shape_of(const char* path) {
-  const char* last_slash = path;
-  bool doubtful = false;  // two dots in a row
-  unsigned before = 0;
-  for (Pieces pieces(path);; pieces.next()) {
-    const unsigned end = pieces.where('\0');
-    const unsigned inside = (end - 1) & ~end;  // in front of the first NUL; all where there is none
-    const unsigned dots = pieces.where('.') & inside, slashes = pieces.where('/') & inside;
-    doubtful |= (((dots << 1) | before) & dots) != 0;
-    before = dots >> 15;
-    if (slashes != 0) last_slash = pieces.begin() + (31 - __builtin_clz(slashes));
-    if (end == 0) continue;
-    const auto size = static_cast<size_t>(pieces.begin() + __builtin_ctz(end) - path);
-    const auto parent = static_cast<size_t>(last_slash - path);
-    const bool plain_end = size == 0 || (path[size - 1] != '/' && (parent == 0 || path[parent - 1] != '/'));
-    return {size, plain_end ? parent : parent_size(path, size), doubtful && has_dots_component(path)};
-  }
+  const size_t size = strlen(path);
+  return {size, parent_size(path, size), has_dots_component(path)};
 }
 
 // The text begins with a component that occurs in the path of the case.
@@ -94,13 +56,11 @@ bool begins_with_name(const char* text) {
 
 // A component is a name in the path of the case: only such a relative path can lead into the case from outside.
 HOT bool names_way_to_case(const char* path) {
-  if (begins_with_name(path)) return true;
-  for (Pieces pieces(path);; pieces.next()) {
-    const unsigned end = pieces.where('\0');
-    for (unsigned slashes = pieces.where('/') & (end - 1) & ~end; slashes != 0; slashes &= slashes - 1)
-      if (begins_with_name(pieces.begin() + __builtin_ctz(slashes) + 1)) return true;
-    if (end != 0) return false;
+  for (; path != nullptr; path = strchr(path, '/')) {
+    path += *path == '/';
+    if (begins_with_name(path)) return true;
   }
+  return false;
 }
 
 // The text behind the case's prefix or an alias of it, or nullptr.

@@ -93,7 +93,7 @@ ENTRY(int, fstatat, (int directory, const char* path, struct stat* status, int f
 }
 ENTRY_ALIAS(fstatat64, fstatat);
 
-// The names that programs built before glibc 2.33 call; on x86_64 versions 0 and 1 are the same structure.
+// The names that programs built before glibc 2.33 call; with 64 bits versions 0 and 1 are the same structure.
 ENTRY(int, __fxstatat, (int version, int directory, const char* path, struct stat* status, int flags)) {
   if (version != 0 && version != 1) return with_errno_int(-EINVAL);
   return entry_fstatat(directory, path, status, flags);

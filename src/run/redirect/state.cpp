@@ -234,7 +234,9 @@ bool configure() {
     state.flags.meets_placed = true;
     state.placed.directory = prefix_from(value, strlen(value), false);
     state.flags.places = state.placed.directory.size > 0;
-    state.placed.made.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+    uint64_t first = 0;
+    system_call(SYS_getrandom, word(&first), sizeof first, 0);
+    state.placed.made.store(first, std::memory_order_relaxed);
   }
   open_gate();
   open_errors();

@@ -2,7 +2,6 @@
 // the stack. Every function returns the kernel's result: a negative errno on failure.
 #pragma once
 
-#include <emmintrin.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -40,6 +39,7 @@ inline void put_digits(char* to, uint64_t value) {
 }
 
 inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+#if defined(__x86_64__)
   long result;
   register long r10 __asm__("r10") = d;
   register long r8 __asm__("r8") = e;
@@ -49,6 +49,19 @@ inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d 
                    : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                    : "rcx", "r11", "memory");
   return result;
+#elif defined(__aarch64__)
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  register long x4 __asm__("x4") = e;
+  register long x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+#else
+#error "How does this processor make a system call?"
+#endif
 }
 
 // Sets errno for a negative result, as libc does.
@@ -90,12 +103,8 @@ inline long sys_getcwd(char* text, size_t size) {
 // costs more than all the rest of a mapping.
 inline void copy_text(char* to, const char* from, size_t count) {
   if (count >= 16) {
-    const auto piece = [&](size_t at) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + at),
-                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
-    };
-    for (size_t at = 0; at + 16 <= count; at += 16) piece(at);
-    piece(count - 16);
+    for (size_t at = 0; at + 16 <= count; at += 16) memcpy(to + at, from + at, 16);
+    memcpy(to + count - 16, from + count - 16, 16);
   } else if (count >= 8) {
     uint64_t first, last;
     memcpy(&first, from, 8);

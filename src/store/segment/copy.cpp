@@ -11,6 +11,20 @@
 #include "store/segment/format.h"
 
 namespace forebay::segment {
+namespace {
+
+// For headers, from their last word to their first, which is their check: a process that dies in between leaves no
+// check where none was. The stores are atomic lest the compiler join the words.
+void copy_line(char* to, const char* from) noexcept {
+  for (std::size_t i = kLine; i > 0;) {
+    i -= sizeof(std::uint64_t);
+    std::uint64_t word;
+    std::memcpy(&word, from + i, sizeof(word));
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to + i)).store(word, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
 
 #if defined(__x86_64__)
 namespace {
@@ -53,17 +67,6 @@ void four_lines_sse2(char* to, const char* from, std::size_t times, std::size_t 
 
 const FourLines four_lines = __builtin_cpu_supports("avx512f") != 0 ? four_lines_avx512 : four_lines_sse2;
 
-// For headers, from their last word to their first, which is their check: a process that dies in between leaves no
-// check where none was. The stores are atomic lest the compiler join the words.
-void copy_line(char* to, const char* from) noexcept {
-  for (std::size_t i = kLine; i > 0;) {
-    i -= sizeof(std::uint64_t);
-    std::uint64_t word;
-    std::memcpy(&word, from + i, sizeof(word));
-    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to + i)).store(word, std::memory_order_relaxed);
-  }
-}
-
 }  // namespace
 
 void stream(void* to, const void* from, std::size_t bytes) noexcept {
@@ -90,6 +93,7 @@ void fence_stores() noexcept {
 
 #else
 void stream(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes == kLine) return copy_line(static_cast<char*>(to), static_cast<const char*>(from));
   std::memcpy(to, from, bytes);
 }
 void fence_stores() noexcept {
