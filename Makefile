@@ -52,16 +52,16 @@ test-builds: ## the ways to build that docs/install.md promises, each in a Debia
 	cmake --preset release $(call generator,build)
 	ctest --test-dir build --build-config Builds --output-on-failure -R '^builds/'
 
-dist: ## forebay-VERSION-PROCESSOR.tar.gz, for any Linux: programs without libraries
-	scripts/install-dependencies command parts
-	packaging/tarball -j $(JOBS)
+dist: ## forebay-VERSION-PROCESSOR.tar.gz, for any Linux: programs without libraries; PROCESSOR=aarch64: for that one
+	scripts/install-dependencies command $(if $(filter-out $(shell uname -m),$(PROCESSOR)),cross,parts)
+	packaging/tarball -j $(JOBS) $(PROCESSOR)
 
 wheel: dist ## the same with libforebay and the Python package, for pip
 	cmake --build build-dist -j $(JOBS) --target forebay_library
 	packaging/wheel build-dist
 
 test-packages: ## each way to install that a package is for, from a Debian that has nothing; needs root
-	scripts/install-dependencies command developer builds
+	scripts/install-dependencies command developer builds cross
 	cmake --preset release $(call generator,build)
 	ctest --test-dir build --build-config Packages --output-on-failure -R '^packages/'
 
@@ -160,4 +160,4 @@ uninstall: ## removes what the last make install wrote
 	scripts/owned cmake --build "$(BUILD_TREE)" --target uninstall
 
 clean:
-	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz build-dist demo-output .cache
+	rm -rf build build-debug build-sanitizers build-thread-sanitizer build-fuzz build-dist build-dist-aarch64 build-sysroot demo-output .cache

@@ -98,6 +98,11 @@ inside() {
     cp -L /etc/resolv.conf /etc/hosts etc/
     install -D -m 644 /etc/ssl/certs/ca-certificates.crt etc/ssl/certs/ca-certificates.crt.of-the-host
     mount -t proc proc proc
+    # As long as this root is there, the kernel gives programs for aarch64 to qemu.
+    if [ -e lib/ld-linux-aarch64.so.1 ]; then
+      mount -t binfmt_misc binfmt_misc proc/sys/fs/binfmt_misc
+      [ -e proc/sys/fs/binfmt_misc/qemu-aarch64 ] || cat /usr/lib/binfmt.d/qemu-aarch64.conf > proc/sys/fs/binfmt_misc/register
+    fi
     mount --rbind /sys sys
     mount --rbind /dev dev
     mount --bind "$own/home" home
