@@ -68,7 +68,7 @@ class OptionsTest(unittest.TestCase):
         """A directory with packages that name what is not there."""
         directory = self.directory()
         files = {
-            "hdf5-serial.pc": "Name: HDF5\nDescription: -\nVersion: 1\nCflags: -I/nonexistent\nLibs: -lhdf5\n",
+            "hdf5-serial.pc": f"Name: HDF5\nDescription: -\nVersion: 1\nCflags: -I{directory}\nLibs: -lhdf5\n",
             "zfp-config.cmake": 'message(FATAL_ERROR "a file of zfp is gone")\n',
             "GTestConfig.cmake": "add_library(GTest::gtest SHARED IMPORTED)\nadd_library(GTest::gtest_main SHARED IMPORTED)\n"
             "set_target_properties(GTest::gtest GTest::gtest_main PROPERTIES IMPORTED_LOCATION /nonexistent.so)\n",
