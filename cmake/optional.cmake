@@ -73,7 +73,13 @@ if(FOREBAY_MPI OR FOREBAY_BENCH)
     PROGRAM "#include <mpi.h>\nint main() {}"
     FIND "find_package(MPI QUIET COMPONENTS C CXX)\nif(NOT MPI_FOUND)\nmessage(FATAL_ERROR \"not found\")\nendif()")
 endif()
-forebay_part(mpi FOREBAY_MPI "MPI ${MPI_CXX_VERSION}, ${MPI_CXX_COMPILER}" "${forebay_lacks_mpi}" "${lacks_files}")
+set(forebay_family "")
+if(TARGET MPI::MPI_C)
+  include(${CMAKE_CURRENT_LIST_DIR}/mpi_family.cmake)
+  forebay_mpi_family(forebay_family C)
+endif()
+forebay_part(mpi FOREBAY_MPI "of ${forebay_family}: MPI ${MPI_CXX_VERSION}, ${MPI_CXX_COMPILER}" "${forebay_lacks_mpi}"
+  "${lacks_files}")
 
 set(forebay_lacks_fortran "")
 if(FOREBAY_FORTRAN)

@@ -1,13 +1,18 @@
-# Removes what the last installation of this build tree wrote, what Python kept beside it, and directories that are empty then:
-#   cmake -DMANIFEST=<build tree>/install_manifest.txt -P uninstall.cmake
+# Removes what the last installation of a build tree wrote (or only its component arrays), what Python kept beside it, and
+# directories that are empty then:
+#   cmake -DTREE=<build tree> -P uninstall.cmake
 # Of /usr and /usr/local, whose directories belong to the system, only those below one that is named forebay.
-if(NOT EXISTS "${MANIFEST}")
-  message(FATAL_ERROR "nothing was installed from this build tree: ${MANIFEST} is not there")
+set(manifest "${TREE}/install_manifest.txt")
+if(NOT EXISTS "${manifest}" AND EXISTS "${TREE}/install_manifest_arrays.txt")
+  set(manifest "${TREE}/install_manifest_arrays.txt")
 endif()
-file(STRINGS "${MANIFEST}" files)
+if(NOT EXISTS "${manifest}")
+  message(FATAL_ERROR "nothing was installed from this build tree: ${manifest} is not there")
+endif()
+file(STRINGS "${manifest}" files)
 set(prefix "")
 foreach(file ${files})
-  if(file MATCHES "^(.*)/bin/forebay$")
+  if(file MATCHES "^(.*)/(bin/forebay|lib[^/]*(/[^/]*)?/libforebay_arrays_[a-z]*\\.so)$")
     set(prefix "${CMAKE_MATCH_1}")
   endif()
 endforeach()

@@ -1,7 +1,7 @@
-"""libforebay_arrays.so and its errors."""
+"""libforebay_arrays and its errors."""
 
 # Before the library: it brings the MPI that both use.
-from mpi4py import MPI  # noqa: F401
+from mpi4py import MPI
 
 from . import _library
 from ._load import load
@@ -12,7 +12,9 @@ class ArraysError(Error):
     """An error of arrays, the same on every rank."""
 
 
-library = load("libforebay_arrays", "FOREBAY_ARRAYS_LIBRARY", ArraysError)
+# The library of the other family would have an MPI of its own, which nobody has initialized (cmake/mpi_family.cmake).
+_FAMILY = "openmpi" if MPI.Get_library_version().startswith("Open MPI") else "mpich"
+library = load("libforebay_arrays", "FOREBAY_ARRAYS_LIBRARY", ArraysError, f"_{_FAMILY}")
 
 
 def check(status):

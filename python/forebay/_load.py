@@ -31,9 +31,9 @@ def _places(name, variable):
     return [str(each / name) for each in directories if (each / name).exists()] + [name]
 
 
-def load(name, variable, error):
-    """A library with its functions. An argument that they cannot take is an `error`."""
-    tried, file = [], f"{name}.so.{_SERIES}"
+def load(name, variable, error, family=""):
+    """A library with its functions. An argument that they cannot take is an `error`. `family`: the end of its file's name."""
+    tried, file = [], f"{name}{family}.so.{_SERIES}"
     for place in _places(file, variable):
         try:
             return Library(ctypes.CDLL(place), FUNCTIONS[name], error)

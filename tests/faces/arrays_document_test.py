@@ -10,7 +10,14 @@ import listings
 
 
 class ArraysDocumentTest(listings.DocumentCase):
-    document, libraries = "docs/arrays/arrays.md", ("forebay_arrays", "forebay")
+    document = "docs/arrays/arrays.md"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        family = cls.tools.more[3]
+        cls.libraries = (f"forebay_arrays_{family}", "forebay")
+        cls.modules = (f"forebay_arrays_fortran_{family}", "forebay_fortran")
 
     def run_on(self, ranks, name):
         mpiexec, *_ = self.tools.more
@@ -19,9 +26,14 @@ class ArraysDocumentTest(listings.DocumentCase):
     def compiled(self, listing, source):
         if listing.language != "cpp":
             return super().compiled(listing, source)
-        *_, compiler = self.tools.more
+        compiler = self.tools.more[2]
         program = os.path.join(self.directory, "restart-cpp")
-        found = ["-L", self.tools.libraries, f"-Wl,-rpath,{self.tools.libraries}", "-lforebay_arrays", "-lforebay"]
+        found = [
+            "-L",
+            self.tools.libraries,
+            f"-Wl,-rpath,{self.tools.libraries}",
+            *(f"-l{name}" for name in self.libraries),
+        ]
         words = [compiler, "-std=c++20", "-Wall", "-Wextra", "-O1", source, "-I", self.tools.include, "-o", program]
         done = subprocess.run([*words, *found], cwd=self.directory, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -51,7 +63,7 @@ class ArraysDocumentTest(listings.DocumentCase):
         self.inspected()
 
     def inspected(self):
-        _, forebay, _ = self.tools.more
+        forebay = self.tools.more[1]
         done = subprocess.run(
             [forebay, "inspect", "--json", os.path.join(self.directory, "restart.h5")], capture_output=True, text=True
         )

@@ -42,7 +42,7 @@ def listings_of(path):
 
 
 class DocumentCase(unittest.TestCase):
-    document, libraries = "", ()  # "docs/store/trajectory.md", ("forebay",)
+    document, libraries, modules = "", (), ()  # "docs/store/trajectory.md", ("forebay",), ("forebay_fortran",)
     tools: Tools
 
     @classmethod
@@ -62,7 +62,7 @@ class DocumentCase(unittest.TestCase):
             words = [self.tools.c, *COMPILED["c"], source, "-I", self.tools.include]
         else:
             beside = os.path.dirname(self.tools.modules)
-            faces = [os.path.join(beside, f"lib{name}_fortran.a") for name in self.libraries]
+            faces = [os.path.join(beside, f"lib{name}.a") for name in self.modules]
             words = [self.tools.fortran, *COMPILED["fortran"], source, "-I", self.tools.modules, *faces]
         done = subprocess.run([*words, "-o", program, *libraries], cwd=self.directory, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

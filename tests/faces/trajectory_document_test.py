@@ -8,7 +8,7 @@ import listings
 
 
 class TrajectoryDocumentTest(listings.DocumentCase):
-    document, libraries = "docs/store/trajectory.md", ("forebay",)
+    document, libraries, modules = "docs/store/trajectory.md", ("forebay",), ("forebay_fortran",)
 
     @classmethod
     def setUpClass(cls):

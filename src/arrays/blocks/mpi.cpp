@@ -40,9 +40,12 @@ Status check_family() {
 #else
   constexpr bool built_with_open_mpi = false;
 #endif
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  // Room for what any MPI says, not only for the 256 bytes of Open MPI: MPICH says up to 8,192.
+  char text[16384] = "";
+  static_assert(sizeof(text) >= MPI_MAX_LIBRARY_VERSION_STRING);
   int length = 0;
   MPI_Get_library_version(text, &length);
+  std::replace(std::begin(text), std::end(text), '\t', ' ');
   const std::string_view version(text);
   if (version.starts_with("Open MPI") == built_with_open_mpi) return {};
   return error(Code::bad_input,
@@ -96,8 +99,11 @@ ItemType::~ItemType() {
 
 std::uint64_t over_all(MPI_Comm communicator, std::uint64_t mine, MPI_Op operation) {
   std::uint64_t all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, operation, communicator);
-  return all;
+  // MPICH 4.0 compares numbers without a sign as if they had one. With the highest bit turned over they are in order.
+  const std::uint64_t turned = operation == MPI_SUM ? 0 : std::uint64_t{1} << 63;
+  mine ^= turned;
+  MPI_Allreduce(&mine, &all, 1, turned == 0 ? MPI_UINT64_T : MPI_INT64_T, operation, communicator);
+  return all ^ turned;
 }
 
 void meet_asleep(MPI_Comm communicator) {
@@ -114,7 +120,7 @@ void meet_asleep(MPI_Comm communicator) {
 
 bool same_on_all(MPI_Comm communicator, std::uint64_t mine) {
   std::uint64_t least[2] = {mine, ~mine};  // the least of the complements is that of the largest
-  MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_UINT64_T, MPI_MIN, communicator);
+  MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT64_T, MPI_MIN, communicator);  // either order does; one is in every MPI
   return least[0] == ~least[1];
 }
 

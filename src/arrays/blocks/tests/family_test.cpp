@@ -26,6 +26,15 @@ extern "C" int MPI_Get_library_version(char* text, int* length) {
 namespace forebay::blocks {
 namespace {
 
+// MPICH's text has the words of its configuration, which are more bytes than Open MPI ever has.
+TEST(Family, IsToldAlsoByAnMpiThatSaysMoreThanOneOfTheLibraryCan) {
+  const std::string wrong = std::string(other) + "\nMPICH configure: " + std::string(8000, 'x');
+  version = wrong.c_str();
+  const Status told = check_family();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().what.find("xxx"), std::string::npos) << told.error().what;
+}
+
 TEST(Family, OfTheProgramIsThatOfTheLibraryOrIsTold) {
   for (const char* wrong : {other, relative}) {
     version = wrong;
