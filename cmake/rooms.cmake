@@ -88,7 +88,7 @@ function(forebay_scheduled_test path)
 endfunction()
 
 # Writes down which room uses which, as their targets say: rooms.txt of the build tree has a line "<path>: <paths>" for each
-# room, and one for each program. `make rooms` draws docs/rooms.svg from it. Called from src/ when all rooms are there.
+# room, and one for each program. The target rooms draws docs/rooms.svg from it. Called from src/ when all rooms are there.
 # The target of a room that includes headers of another one and links nothing of it has the property FOREBAY_HEADERS_OF.
 function(forebay_write_rooms)
   set(targets)
@@ -127,4 +127,6 @@ function(forebay_write_rooms)
   endforeach()
   list(JOIN lines "\n" text)
   file(WRITE ${CMAKE_BINARY_DIR}/rooms.txt "${text}\n")
+  add_custom_target(rooms COMMENT "docs/rooms.svg"
+    COMMAND ${CMAKE_SOURCE_DIR}/scripts/rooms.py ${CMAKE_BINARY_DIR}/rooms.txt ${CMAKE_SOURCE_DIR}/docs/rooms.svg)
 endfunction()

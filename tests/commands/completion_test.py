@@ -198,7 +198,7 @@ class ManualTest(commandcase.CommandCase):
             printed[name] = self.done.stdout
             kept[name] = (docs / "completion" / name).read_text()
         different = sorted(name for name in printed.keys() | kept.keys() if printed.get(name) != kept.get(name))
-        self.assertEqual(different, [], "`make manual` writes them anew")
+        self.assertEqual(different, [], "`cmake --build build --target manual` writes them anew")
 
     def test_an_unknown_page_is_refused(self):
         self.assertEqual(self.call("man", "nosuch"), 2)

@@ -1,6 +1,6 @@
-"""Proves: every command that README.md, docs/*.md and --help show works as it stands: it is run on a small case, and must
+"""Proves: every command that README.md, CONTRIBUTING.md, docs/*.md and --help show works as it stands: it is run on a small case, and must
 end with status 0. What takes long is run in a quick form, with all of its own words. Commands within a sentence are not run (but those that touch nothing, `forebay plan`), but their flags must
-exist; so must targets of make."""
+exist; so must targets of make and of CMake, and presets."""
 
 import json
 import os
@@ -246,14 +246,31 @@ class DocumentsTest(commandcase.CommandCase):
             for word in command.split()[1:]:
                 if "=" not in word and word not in targets:
                     found.append(f"{name}:{number}: `{command}`: make has no target {word}")
+        for program in ("cmake", "ctest"):
+            for number, command in (*shown_commands(text, program), *mentioned_commands(text, program)):
+                found += [f"{name}:{number}: `{command}`: {trouble}" for trouble in self.unknown_names_in(command)]
         for number, line in blocks_of(text):
             script = line.split(" ")[0]
             if re.match("(scripts|tests|bench|demo)/", script) and not os.access(SOURCES / script, os.X_OK):
                 found.append(f"{name}:{number}: no program {script}")
         return found
 
+    def unknown_names_in(self, command):
+        """Presets and targets of CMake that a command names and that are not there."""
+        presets = json.loads((SOURCES / "CMakePresets.json").read_text())
+        kinds = {"cmake": "buildPresets" if "--build" in command else "configurePresets", "ctest": "testPresets"}
+        known = {each["name"] for each in presets[kinds[command.split()[0]]] if not each.get("hidden")}
+        for preset in re.findall(r"--preset (\S+)", command):
+            if preset not in known:
+                yield f"no preset {preset}"
+        files = [SOURCES / "CMakeLists.txt", *(SOURCES / "cmake").glob("*.cmake"), SOURCES / "tests/CMakeLists.txt"]
+        targets = re.findall(r"add_custom_target\((\w+)", "".join(file.read_text() for file in files))
+        for target in re.findall(r"--target (\S+)", command):
+            if target not in targets:
+                yield f"no target {target}"
+
     def test_every_command_of_the_documents_works(self):
-        documents = [SOURCES / "README.md", *sorted((SOURCES / "docs").rglob("*.md"))]
+        documents = [SOURCES / "README.md", SOURCES / "CONTRIBUTING.md", *sorted((SOURCES / "docs").rglob("*.md"))]
         commands = 0
         for document in documents:
             text = document.read_text()
@@ -354,6 +371,8 @@ class DocumentsTest(commandcase.CommandCase):
             "    make domo\n": "no target domo",
             **self.wrong_words_for_n3d(),
             "Then `make tset`.\n": "no target tset",
+            "    ctest --preset lnog -N\n": "no preset lnog",
+            "So `cmake --build build --target manaul` helps.\n": "no target manaul",
             "    tests/run/nodes/labor up\n": "no program",
         }
         for text, expected in wrong.items():

@@ -87,7 +87,11 @@ class Rooms(unittest.TestCase):
     def test_the_drawing_is_todays(self):
         self.need_all_parts()
         today = {(room, used) for room, all_used in rooms.without_shortcuts(USED).items() for used in all_used}
-        self.assertEqual(rooms.drawn((SOURCES / "docs/rooms.svg").read_text()), today, "`make rooms` draws it anew")
+        self.assertEqual(
+            rooms.drawn((SOURCES / "docs/rooms.svg").read_text()),
+            today,
+            "`cmake --build build --target rooms` draws it anew",
+        )
         self.assertIn("(rooms.svg)", self.design)
 
     def test_sources_include_what_their_room_uses(self):

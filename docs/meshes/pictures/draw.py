@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/meshes/mesh.md with VTK, from files that `forebay mesh` makes:   make pictures
+"""Draws the pictures of docs/meshes/mesh.md with VTK, from files that `forebay mesh` makes:   cmake --build build --target pictures
 draw.py FOREBAY DIRECTORY"""
 
 import os

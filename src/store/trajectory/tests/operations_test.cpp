@@ -1,6 +1,6 @@
 // Random operations on a kept trajectory beside a table of what must be there, over many processes: some close it, some
 // are killed, some only read. The seeds are fixed: what fails once fails again. FOREBAY_TEST_SEED gives another one,
-// FOREBAY_TEST_OPERATIONS another number (`make states`: a million).
+// FOREBAY_TEST_OPERATIONS another number (trajectory/million_operations: a million).
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 // Random damage, an opening, more damage, another opening, in all modes and on one to three tiers: no state is ever
-// wrong, none is an older one, and whatever is missing is told. FOREBAY_TEST_ROUNDS: how often (`make states`: more).
+// wrong, none is an older one, and whatever is missing is told. FOREBAY_TEST_ROUNDS: how
+// often (trajectory/many_openings: more).
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
