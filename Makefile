@@ -38,7 +38,6 @@ test: ## everything a change must pass
 	scripts/install-dependencies command parts demo developer test cluster builds
 	$(MAKE) --no-print-directory check-format developer
 	scripts/lint python
-	scripts/lint fortran
 	scripts/lint clock
 	scripts/lint tidy src/base
 	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS) --output-junit tests.xml

@@ -81,13 +81,22 @@ endif()
 forebay_part(mpi FOREBAY_MPI "of ${forebay_family}: MPI ${MPI_CXX_VERSION}, ${MPI_CXX_COMPILER}" "${forebay_lacks_mpi}"
   "${lacks_files}")
 
+if(FOREBAY_FORTRAN OR FOREBAY_PYTHON OR FOREBAY_TESTS)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+endif()
+set(lacks_python "")
+if(NOT Python3_Interpreter_FOUND)
+  set(lacks_python "Python 3 not found (Debian: python3)")
+endif()
+
+# Python writes some of its sources.
 set(forebay_lacks_fortran "")
 if(FOREBAY_FORTRAN)
   forebay_find(fortran "a Fortran compiler" gfortran PROGRAM "program main\nend program" LANGUAGE Fortran
     FIND "enable_language(Fortran)")
 endif()
 forebay_part(fortran FOREBAY_FORTRAN "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}"
-  "${forebay_lacks_fortran}")
+  "${forebay_lacks_fortran}" "${lacks_python}")
 if(forebay_has_fortran AND TARGET MPI::MPI_C)
   forebay_find(mpi_fortran "MPI's module mpi_f08" libopenmpi-dev LANGUAGE Fortran TARGETS MPI::MPI_Fortran
     PROGRAM "program main\nuse mpi_f08\nend program"
@@ -97,13 +106,6 @@ if(forebay_has_fortran AND TARGET MPI::MPI_C)
   endif()
 endif()
 
-if(FOREBAY_PYTHON OR FOREBAY_TESTS)
-  find_package(Python3 QUIET COMPONENTS Interpreter)
-endif()
-set(lacks_python "")
-if(NOT Python3_Interpreter_FOUND)
-  set(lacks_python "Python 3 not found (Debian: python3)")
-endif()
 forebay_part(python FOREBAY_PYTHON "${Python3_EXECUTABLE} ${Python3_VERSION}" "${lacks_python}")
 
 set(forebay_lacks_googletest "")

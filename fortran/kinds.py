@@ -1,4 +1,4 @@
-"""What the Fortran faces repeat for each type and rank of values: read by *.fypp, see scripts/lint fortran."""
+"""What the Fortran faces repeat for each type and rank of values: read by write.py for *.f90.in."""
 
 import typing
 

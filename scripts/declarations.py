@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what the public headers declare for other languages: python/forebay/_declarations.py, fortran/forebay_c.f90 and
-fortran/forebay_arrays_c.f90.
+"""Writes what the public headers declare for other languages.
 
-declarations.py HEADERS DIRECTORY       HEADERS is include/forebay; the files go below DIRECTORY
+declarations.py HEADERS FILE...     HEADERS is include/forebay; a FILE is called _declarations.py, forebay_c.f90 or
+                                    forebay_arrays_c.f90
 
-The headers are the one table: `scripts/lint declarations` tells where a file is not what they say, and `scripts/lint
-format` writes it anew.
+The headers are the one table. CMake writes the files of Fortran. That of Python is in the sources, since pip installs it from
+there: `scripts/lint python` tells where it is not what the headers say, and `scripts/lint format` writes it anew.
 """
 
 import pathlib
@@ -198,8 +198,9 @@ class Fortran:
             head = "       " + head[cut:]
         yield head
         yield "      import"
-        for one, after in zip(given, [*given[1:], None], strict=False):
-            yield "      " + self.parameter(one, one.const and after is not None and after.name == "count")
+        for place, one in enumerate(given):
+            after = given[place + 1].name if place + 1 < len(given) else ""
+            yield "      " + self.parameter(one, one.const and after == "count")
         yield f"    end {begin.split()[-1]} {each.name}"
 
     def text(self, library):
@@ -225,15 +226,12 @@ class Fortran:
         yield f"\nend module {module}"
 
 
-def main(directory, into):
+def main(directory, *files):
     found = headers(directory)
-    package = pathlib.Path(into) / "python" / "forebay"
-    package.mkdir(parents=True, exist_ok=True)
-    (package / "_declarations.py").write_text("\n".join(Python(found).text()) + "\n")
-    fortran = pathlib.Path(into) / "fortran"
-    fortran.mkdir(exist_ok=True)
-    for library, module in Fortran.MODULES.items():
-        (fortran / f"{module}.f90").write_text("\n".join(Fortran(found).text(library)) + "\n")
+    library_of = {module: library for library, module in Fortran.MODULES.items()}
+    for file in map(pathlib.Path, files):
+        lines = Python(found).text() if file.suffix == ".py" else Fortran(found).text(library_of[file.stem])
+        file.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ class Forebay(CMakePackage):
     depends_on("libdeflate")
     depends_on("zfp", when="+zfp")
     depends_on("mpi", when="+mpi")
+    depends_on("python@3.9:", type="build", when="+fortran")
     depends_on("python@3.9:", type=("build", "run"), when="+python")
     depends_on("py-numpy", type="run", when="+python")
 
