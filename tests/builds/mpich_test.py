@@ -1,8 +1,8 @@
 """Proves: the arrays of MPICH pass their tests, stand beside those of Open MPI, and each program gets those of its own MPI.
 
-mpich_test.py SOURCES BUILD CMAKE GENERATOR      BUILD is a tree of Open MPI, with all that it has
+mpich_test.py SOURCES BUILD CMAKE GENERATOR [all]      BUILD is a tree of Open MPI, with all that it has
 
-What is built with MPICH stays in BUILD/mpich for the next time.
+What is built with MPICH stays in BUILD/mpich for the next time. `all`: also what takes minutes.
 """
 
 import glob
@@ -19,8 +19,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "faces"))
 from listings import listings_of  # noqa: E402
 
 SOURCES = BUILD = CMAKE = GENERATOR = ""
+ALL = False
 LEFT_OUT = ("BENCH", "PMEM", "DEVDAX", "MESH")
-PROGRAMS = "blocks_test blocks_ranks_test ranks_asleep arrays_face_c arrays_face_cpp arrays_face_fortran mesh_face_c mesh_face_fortran"
+PROGRAMS = "blocks_test blocks_ranks_test ranks_asleep arrays_face_c arrays_face_cpp arrays_face_fortran mesh_face_c mesh_face_fortran checkpoint_program"
+OF_THE_OTHER = "arrays forebay_library forebay_fortran forebay forebay-files forebay_redirect forebay_fault"
 FAMILIES = ("openmpi", "mpich")
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 WRONG = """#include <forebay/arrays.h>
@@ -46,6 +48,8 @@ class MpichTest(unittest.TestCase):
             if listing.name and listing.name.startswith(("write.", "restart.")):
                 Path(cls.directory, listing.name).write_text(listing.text)
         Path(cls.directory, "wrong.c").write_text(WRONG)
+        if ALL:  # by `make test-builds`, which has only configured it
+            cls.run_(CMAKE, "--build", BUILD, "-j", "2", "--target", *OF_THE_OTHER.split())
         words = [f"-DFOREBAY_{part}=OFF" for part in LEFT_OUT]
         words += [f"-DMPI_{language}_COMPILER={compiler}.mpich" for language, compiler in (("C", "mpicc"), ("CXX", "mpicxx"), ("Fortran", "mpifort"))]  # fmt: skip
         words += [f"-DMPIEXEC_EXECUTABLE={shutil.which('mpiexec.mpich')}", "-DCMAKE_DISABLE_FIND_PACKAGE_zfp=ON"]
@@ -95,10 +99,31 @@ class MpichTest(unittest.TestCase):
         return f"{place}/python/bin/python", told
 
     def test_arrays_pass_their_tests_with_mpich(self):
-        tests = "^(blocks/(1|2|4|small|[A-Z])|faces/(arrays|mesh)$)"
+        tests = "^(blocks/|faces/(arrays|mesh)$)" if ALL else "^(blocks/(4|small|[A-Z])|faces/(arrays|mesh)$)"
         done = self.run_("ctest", "--test-dir", self.tree, "-R", tests, "-j", "2", "--output-on-failure")
         self.assertRegex(done, "100% tests passed")
         self.assertRegex(done, r"blocks/4_ranks \.+ +Passed")
+
+    def test_programs_that_are_killed_and_the_page_with_mpich(self):
+        """With the command of the other tree, which knows no MPI."""
+        if not ALL:
+            self.skipTest("takes minutes")
+        asleep = os.path.join(self.tree, "lib/libranks_asleep.so")
+        mpiexec, program = shutil.which("mpiexec.mpich"), os.path.join(self.tree, "bin/checkpoint_program")
+        forebay, faults = os.path.join(BUILD, "bin/forebay"), os.path.join(BUILD, "lib/libforebay_fault.so")
+        tests = os.path.join(SOURCES, "tests")
+        words = [mpiexec, program, forebay, faults]
+        self.run_(sys.executable, f"{tests}/arrays/killed/killed_test.py", *words, LD_PRELOAD=asleep)
+        self.run_(sys.executable, f"{tests}/arrays/killed/resume_test.py", *words, "groups", LD_PRELOAD=asleep)
+        python, told = self.python("mpich")
+        told |= {
+            "PYTHONPATH": os.path.join(SOURCES, "python"),
+            "FOREBAY_LIBRARY": f"{self.tree}/lib/libforebay.so.0.1",
+            "FOREBAY_ARRAYS_LIBRARY": f"{self.tree}/lib/libforebay_arrays_mpich.so.0.1",
+        }
+        words = [SOURCES, f"{SOURCES}/include", f"{self.tree}/lib", "mpicc.mpich", "mpifort.mpich"]
+        words += [f"{self.tree}/fortran/modules", f"{mpiexec};{forebay};mpicxx.mpich;mpich"]
+        self.run_(python, f"{tests}/faces/arrays_document_test.py", *words, LD_PRELOAD=asleep, **told)
 
     def test_a_program_has_the_arrays_of_its_mpi(self):
         """What one family wrote the other reads: files know no MPI."""
@@ -171,7 +196,8 @@ class MpichTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    SOURCES, BUILD, CMAKE, GENERATOR = sys.argv[1:]
+    SOURCES, BUILD, CMAKE, GENERATOR = sys.argv[1:5]
+    ALL = sys.argv[5:] == ["all"]
     if not shutil.which("mpicc.mpich") or not shutil.which("mpiexec.mpich"):
         print("skipped: no MPICH beside Open MPI: scripts/install-dependencies test")
         sys.exit(77)
