@@ -1,6 +1,7 @@
 // Loaded before MPICH (LD_PRELOAD), whose ranks spin while they wait and know no way not to: here they sleep, so that
 // tests with more ranks than cores take seconds. Debian 12's MPICH waits by UCX; one that waits otherwise is left as it
 // is.
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>
 
