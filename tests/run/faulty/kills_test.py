@@ -275,11 +275,16 @@ class AllKilled(FaultyCase):
 
 
 class InterruptedAgain(FaultyCase):
-    def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):
+    def start_and_hold_drain(self):
+        """Its first files are on the case, and the others come when there is no fault any more."""
         options = ["--drain-when", "end", "--bandwidth", "2M"]
         process = self.start(self.solver("-steps", 6, "-bytes", 50_000), options, fault="")
         wait_for(self.on_case, what="the first files on the case, after the program's end")
-        self.set_fault("rename:delay=1000ms")  # until the mark was copied
+        self.set_fault("rename:delay=1000ms")
+        return process
+
+    def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):
+        process = self.start_and_hold_drain()
         os.kill(process.pid, signal.SIGTERM)
         wait_for(lambda: not self.of_this_test("mpirun"), what="the launcher's end")
         while process.poll() is None:  # the launcher may not be quite gone
@@ -318,9 +323,9 @@ class InterruptedAgain(FaultyCase):
             self.assertTrue(os.path.exists(mark))
 
     def test_the_mark_of_a_run_that_lives_stays(self):
-        process = self.start(self.solver("-steps", 2), ["--drain-when", "end"])
-        wait_for(self.on_case, what="the first files on the case, after the program's end")
+        process = self.start_and_hold_drain()
         os.kill(process.pid, signal.SIGSTOP)
+        self.set_fault("")
         wait_for(lambda: not self.homes() and not self.of_this_test("forebay-agent"), what="the end of the drain")
         self.assertEqual(self.clean(), 0, self.output)
         self.assertTrue(os.path.exists(os.path.join(self.case, ".forebay")), self.output)
