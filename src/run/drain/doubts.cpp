@@ -85,8 +85,7 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
   // A held file (held_states.h) has another name of ours, which changes its ctime.
-  if (const auto time = time_of(path, false);
-      time && run_.serves(time->rank) && run_.is_new_time(time->rank, time->time))
+  if (const auto time = time_of(path, false); time && run_.is_own_new_time(*time))
     return status.st_nlink > (work_.held.of(time->time) != nullptr ? 2U : 1U);
   if (work_.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;

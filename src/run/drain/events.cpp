@@ -81,7 +81,7 @@ void Observation::handle(const Event& event) {
 }
 
 bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
-  return run.carries_times_whole() && run.serves(time.rank) && run.is_new_time(time.rank, time.time);
+  return run.carries_times_whole() && run.is_own_new_time(time);
 }
 
 // A purge is a rename where the library is loaded. A late file of a time that the case has is carried as a file of its

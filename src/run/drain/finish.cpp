@@ -237,9 +237,7 @@ void End::submit_found(const std::vector<Output>& found) {
       continue;
     }
     const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-    if (time && run.serves(time->rank) && run.is_new_time(time->rank, time->time) &&
-        submit_time_of(time->rank, time->time))
-      continue;
+    if (time && run.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
     if (const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
         order.add_other_time(*other);

@@ -74,7 +74,7 @@ double NotedTimes::left_at(const core::Parts& parts, const std::map<int, RankTim
   return last;
 }
 
-// Each line once, when its rank has left it. Where files go as they are closed events tell of them, too.
+// Each line once, when its rank has left it. Where times go when they are quiet, events tell of their files, too.
 void NotedTimes::note_files(const core::LineId& line, const TimeFiles& files) {
   std::uint64_t& step = step_bytes_[line.sequence];
   for (const auto& [name, file] : files) {

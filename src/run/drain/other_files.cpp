@@ -129,7 +129,7 @@ void OtherFiles::handle_placed(const Event& event) {
   run_.uncarried.written(path);
   run_.uncarried.closed(path, static_cast<std::uint64_t>(status.st_size), run_.now());
   const auto time = openfoam::time_path(path);
-  if (time && run_.serves(time->rank) && run_.is_new_time(time->rank, time->time)) return;  // carried with its time
+  if (time && run_.is_own_new_time(*time)) return;  // carried with its time
   if (const auto target = read_link(local_of(run_.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
@@ -196,7 +196,7 @@ void OtherFiles::find_overlooked() {
     if (found.empty()) return catch_up_.reset();
     for (const Output& output : found) {
       const auto time = time_of(output.path, output.kind == Output::Kind::directory);
-      const bool of_new_time = time && run_.serves(time->rank) && run_.is_new_time(time->rank, time->time);
+      const bool of_new_time = time && run_.is_own_new_time(*time);
       if (output.kind == Output::Kind::directory || of_new_time || work_.in_flight.contains(output.path) ||
           work_.checkpoints.containing(output.path))
         continue;

@@ -1,7 +1,8 @@
-// Times that are carried when they are quiet: those of the run's ranks where files go as they are closed, those of
-// ranks that a script starts (./Allrun), and those in OpenFOAM's own collated directories (processors4). Each is
-// carried as a whole. Lines tell when a rank has left its time. Where there are none, a time goes when it is quiet and
-// a later one was begun, or when it has been quiet for longer. Private to the room.
+// Times that are carried when they are quiet. These are the times of the run's ranks, unless looks bring them whole
+// (Run::carries_times_whole), those of ranks that a script starts (./Allrun), and those in OpenFOAM's own collated
+// directories (processors4). Each is carried as a whole. Lines tell when a rank has left its time. Where there are
+// none, a time goes when it is quiet and a later one was begun, or when it has been quiet for longer. Private to the
+// room.
 #pragma once
 
 #include <map>

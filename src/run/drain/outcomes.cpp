@@ -90,8 +90,7 @@ void Work::note_made_directories(const Job& job) {
     // Its own job may have come before the one that made its parent. The job of a new time carries more than the
     // directory.
     const auto time = time_of(directory, true);
-    if (!time || !run.serves(time->rank) || !run.is_new_time(time->rank, time->time))
-      not_carried.failures.erase(directory);
+    if (!time || !run.is_own_new_time(*time)) not_carried.failures.erase(directory);
     acts.catch_up_removal(directory);
   }
 }

@@ -103,7 +103,7 @@ std::uint64_t RestartPoints::first_line(int rank) const {
   const auto mine = last_.times().find(rank);
   if (good.empty() || mine == last_.times().end()) return 0;
   core::StateId oldest = good[std::min(good.size() - 1, run_.alone() ? 0 : most_states_looked_at)];
-  // Where files go as they are closed, what is not home yet.
+  // Where times go when they are quiet, what is not home yet.
   const core::StateId newest_home = home_.newest().value_or(core::StateId{});
   for (const core::StateId& each : good)
     if (!run_.holds_times() && newest_home < each) oldest = std::min(oldest, each);
@@ -158,7 +158,7 @@ void RestartPoints::act() {
         ledger_.carried_at = seen.now;
         break;
       case core::Action::Kind::take:
-        // Where times go as the program closes them nothing has to be taken: they are home soon.
+        // Where times go when they are quiet nothing has to be taken: they are home soon.
         if (!carries || !run_.holds_times() || is_busy) break;
         held_.release_unused();
         if (!take(action.state)) break;
@@ -302,7 +302,7 @@ void RestartPoints::note_home(const core::StateId& state, HomeStates::Home of) {
   ledger_.carried_at = in_ticks(run_.clock.date());
 }
 
-// Where files go as they are closed, a state is home when all of them are.
+// Where times go when they are quiet, a state is home when all its files are.
 void RestartPoints::find_home() {
   const std::vector<core::StateId>& good = last_.restartable();
   for (auto state = good.rbegin(); state != good.rend(); ++state)

@@ -98,8 +98,12 @@ struct Run {
   // By the name that it has now, for a command that is pasted.
   std::string case_now() const { return shared ? shared->case_path() : request.case_path; }
   bool is_new_time(int rank, const std::string& time) const;
+  // The time is that of a rank of this node, too.
+  bool is_own_new_time(const openfoam::TimePath& time) const {
+    return serves(time.rank) && is_new_time(time.rank, time.time);
+  }
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
-  // Files of a time go to the case together, else one by one as the program closes them.
+  // Looks find the times that go to the case, as a whole. Else they go when they are quiet (other_times.h).
   bool carries_times_whole() const { return holds_times() || request.settings.collated; }
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
   bool is_link_to_case(const std::string& path, const std::string& at) const;
