@@ -197,10 +197,19 @@ void note_thread(const TimeName& name) {
     if (name.is_of(page.line(sequence))) return page.place.store(sequence, std::memory_order_release);
 }
 
+// The last component could be a time.
+bool names_time(const char* path) {
+  size_t end = strlen(path);
+  while (end > 0 && path[end - 1] == '/') --end;
+  size_t begin = end;
+  while (begin > 0 && path[begin - 1] != '/') --begin;
+  return is_time_name(path + begin, end - begin);
+}
+
 }  // namespace
 
 void note_time_made(int directory, const char* path, const Location& location) {
-  if (state.times.page == nullptr || location.outside() || !is_main_thread()) return;
+  if (state.times.page == nullptr || location.outside() || !is_main_thread() || !names_time(path)) return;
   Path text;
   const int before = errno;
   const char* rest = in_own_time(directory, path, text);
@@ -333,12 +342,7 @@ bool purge_time(const char* path) {
 }
 
 void note_directory_removed(const Location& location) {
-  if (state.times.page == nullptr) return;
-  size_t end = strlen(location.path);
-  while (end > 0 && location.path[end - 1] == '/') --end;
-  size_t begin = end;
-  while (begin > 0 && location.path[begin - 1] != '/') --begin;
-  if (is_time_name(location.path + begin, end - begin)) note_purged();
+  if (state.times.page != nullptr && names_time(location.path)) note_purged();
 }
 
 }  // namespace forebay::redirect
