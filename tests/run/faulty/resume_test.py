@@ -13,8 +13,8 @@ import time
 import harness
 from harness import FOREBAY, LOST, POOL_FULL, UNDRAINED, FaultyCase, processes, wait_for
 
-FILES = 20
-WRITES = f"for i in $(seq {FILES}); do head -c 80000 /dev/zero > f$i; done"
+FILES, SIZE = 20, 80_000
+WRITES = f"for i in $(seq {FILES}); do head -c {SIZE} /dev/zero > f$i; done"
 
 
 class Resume(FaultyCase):
@@ -23,7 +23,7 @@ class Resume(FaultyCase):
     def start_slow(self, then="exit 0"):
         """A run that has written all, and has brought little of it home."""
         process = self.start(["sh", "-c", f"{WRITES}; {then}"], ["--drain-when", "end", "--bandwidth", "1M"])
-        wait_for(lambda: self.in_tree(f"f{FILES}"), what="the last file")
+        wait_for(lambda: any(os.path.getsize(each) == SIZE for each in self.in_tree(f"f{FILES}")), what="the last file")
         return process
 
     def in_tree(self, name):
@@ -43,7 +43,7 @@ class Resume(FaultyCase):
         return process
 
     def whole_files(self, case=None):
-        return sum(os.path.getsize(path) == 80_000 for path in glob.glob(os.path.join(case or self.case, "f*")))
+        return sum(os.path.getsize(path) == SIZE for path in glob.glob(os.path.join(case or self.case, "f*")))
 
     def test_while_an_agent_drains_it_is_waited_for(self):
         process = self.start_slow()
