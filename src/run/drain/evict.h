@@ -71,7 +71,6 @@ class Eviction {
   std::deque<std::pair<std::string, std::string>> candidates_ = {};  // path on the case, where the content lies
   std::string candidates_in_ = {};                                   // the pool that they lie in
   std::vector<Replaced> replaced_ = {};
-  // Files and links that were moved from their names here, of which an event is still to come.
   std::multiset<std::string> own_moves_ = {};
 };
 

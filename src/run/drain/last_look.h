@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +16,7 @@ class LastLook {
   LastLook() = default;
   // `written`: names of states that the run has written.
   LastLook(std::map<int, RankTimesFound> found, const core::Names& written, const core::Settings& settings);
+  // It is moved only, since common() points into times().
   LastLook(LastLook&&) = default;
   LastLook& operator=(LastLook&&) = default;
 

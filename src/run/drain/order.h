@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "run/drain/other_files.h"
 #include "run/drain/walk.h"
 
 namespace forebay::drain {

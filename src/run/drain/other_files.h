@@ -69,9 +69,7 @@ class OtherFiles {
   bool is_turn_of(const std::string& path, std::uint64_t turn) const;
 
   GrowingFiles& growing() { return growing_; }
-  const GrowingFiles& growing() const { return growing_; }
   OtherTimes& times() { return times_; }
-  const OtherTimes& times() const { return times_; }
 
  private:
   static constexpr std::size_t most_pending = 16'384;
