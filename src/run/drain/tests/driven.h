@@ -20,11 +20,12 @@ class DrivenTest : public CaseTest {
     if (drain_->doubts_checkpoints() && at_work_) drain_->vouch_for_checkpoints();
     drain_->tick();
   }
-  // Where the mover is at work it is given the time to tell of it.
+  // Where the mover is at work it is given the time to tell of it, on a busy machine, too.
   void pass_a_moment() {
+    constexpr int longest_ms = 20;
     const MoverProgress progress = drain_->progress();
     pollfd outcomes{drain_->outcomes_descriptor(), POLLIN, 0};
-    if (progress.queued + progress.active > 0) ::poll(&outcomes, 1, 1);
+    if (progress.queued + progress.active > 0) ::poll(&outcomes, 1, longest_ms);
     clock_.move(std::chrono::milliseconds(2));
   }
   virtual void round() {

@@ -149,11 +149,11 @@ TEST_F(DrainTest, ATimeThatWasPlacedByAKilledRunIsItsOwn) {
     settings_.redirected = true;
     open();
     for (const std::string time : {"1", "2", "3"}) write_time(time);
-    ASSERT_TRUE(drive([&] { return on_case("processor0/1/p"); }));
+    const auto placed_in = [](const std::string& journal) { return journal.find("drained processor0/1/"); };
+    ASSERT_TRUE(drive([&] { return placed_in(content(home_ + "/journal")) != std::string::npos; }));
     drain_.reset();
     const std::string journal = content(home_ + "/journal");
-    const std::size_t placed = journal.find("drained processor0/1/");
-    ASSERT_NE(placed, std::string::npos);
+    const std::size_t placed = placed_in(journal);
     ASSERT_LT(journal.find("placing processor0/1/"), placed);
     std::filesystem::resize_file(home_ + "/journal", journal.rfind('\n', placed) + 1);
     write(local(0) + "/1/late", "late");
@@ -189,6 +189,8 @@ TEST_F(DrainTest, AResumeAfterACleanEndLeavesWhatTheProgramLeft) {
       write_time("4");
       write_time("5");
       purge("5");
+      ASSERT_TRUE(drive([&] { return drain_->progress().queued + drain_->progress().active == 0; }));
+      look();  // what was just placed, and was purged meanwhile, would stay (docs/gaps.md)
       for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
       ASSERT_TRUE(drain_->begin_finish(true));
       drain_.reset();
