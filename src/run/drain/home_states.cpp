@@ -62,8 +62,10 @@ bool HomeStates::has_parts(const core::Parts& parts, const std::map<int, RankTim
   return std::ranges::all_of(parts, [&](const auto& each) {
     const auto& [rank, part] = each;
     const std::string directory = time_directory(rank, part->line.time);
-    if (run_.ledger.collated_of(rank, part->line.time)) return true;
     const TimeFiles& files = found.at(rank).files.at(part->line);
+    if (const auto group = run_.ledger.collated_of(rank, part->line.time))
+      return std::ranges::none_of(  // what is newer than the group is of a time that was begun again
+          files, [&](const auto& file) { return file.second.mark.mtime_ns > group->sources.newest_ns; });
     return are_home(run_.ledger, directory, files) && std::ranges::none_of(files, [&](const auto& file) {
              return run_.ledger.find(join(directory, file.first))->deleted;
            });

@@ -54,6 +54,19 @@ class CollatedTest : public DrainTest {
   }
 };
 
+TEST_F(CollatedTest, ATimeThatIsBegunAgainIsNotSafeByTheGroupOfTheTimeBefore) {
+  settings_.redirected = true;
+  carry_one();
+  for (const int rank : {0, 1}) std::filesystem::remove_all(local(rank) + "/1");
+  rounds();
+  write_time("1");
+  write_time("3");
+  rounds();
+  EXPECT_FALSE(is_safe("1"));
+  EXPECT_EQ(finish().trouble, std::nullopt);
+  EXPECT_TRUE(group_has("1", "values of 1"));
+}
+
 TEST_F(CollatedTest, AGroupWhoseTimeWasWrittenToAgainIsReplacedAlsoWhenTheRunWasKilledBefore) {
   for (const bool killed : {false, true}) {
     carry_one();
