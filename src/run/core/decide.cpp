@@ -90,6 +90,35 @@ bool holds_older(const Time& time, const Names& judged) {
       time.names, [&](const std::string& name) { return !time.own.contains(name) && judged.contains(name); });
 }
 
+std::map<StateId, Parts> common_states(const Times& times) {
+  std::map<StateId, Parts> parts;
+  for (const auto& [rank, mine] : times)
+    for (const Time& time : mine)
+      if (time.whole && time.id) parts[*time.id][rank] = &time;
+  std::erase_if(parts, [&](const auto& each) { return each.second.size() < times.size(); });
+  return parts;
+}
+
+std::vector<StateId> restartable_states(std::map<StateId, Parts> common, const Names& written,
+                                        const Settings& settings) {
+  const std::optional<Names>& start = settings.start;
+  if (!common.empty() && common.rbegin()->first.has_state)
+    std::erase_if(common, [](const auto& each) { return !each.first.has_state; });
+  const Names needed = required_names(common, written, settings);
+  if (needed.empty()) return {};
+  const Names& judged = start && !start->empty() ? *start : written;
+  std::vector<StateId> good;
+  for (auto each = common.rbegin(); each != common.rend(); ++each) {
+    const Parts& parts = each->second;
+    const bool starts = std::ranges::all_of(parts, [&](const auto& of) {
+      const Time& time = *of.second;
+      return contains_all(time.own, needed) && !holds_older(time, judged) && time.mesh_is_whole;
+    });
+    if (starts) good.push_back(each->first);
+  }
+  return good;
+}
+
 // The states to carry next, newest last. A node that is alone carries the newest restartable state, once per interval.
 // Several nodes carry the first restartable state of each window. Windows double in size, so the first state of a
 // larger window is also the first one of a smaller window, and nodes with either carry it.
@@ -153,21 +182,20 @@ std::vector<LineId> lines_to_free(const std::vector<Time>& mine, const std::vect
   return free;
 }
 
-std::vector<Action> frees(const Times& times, const std::vector<StateId>& good, const std::vector<StateId>& hold) {
-  const auto common = common_states(times);
-  const StateId left = left_by_all(times);
+std::vector<Action> frees(const States& states, const std::vector<StateId>& hold) {
+  const StateId left = left_by_all(states.times);
   std::vector<Action> actions;
-  for (const auto& [rank, mine] : times) {
+  for (const auto& [rank, mine] : states.times) {
     std::set<LineId> stay;
     for (const StateId& id : hold) {
-      const auto found = common.find(id);
-      if (found == common.end()) continue;
+      const auto found = states.common.find(id);
+      if (found == states.common.end()) continue;
       const Time& part = *found->second.at(rank);
       stay.insert(part.line);
       if (part.mesh) stay.insert(*part.mesh);
     }
     std::vector<const Time*> newer;
-    for (const StateId& id : good) newer.push_back(common.at(id).at(rank));
+    for (const StateId& id : states.restartable) newer.push_back(states.common.at(id).at(rank));
     for (const LineId& line : lines_to_free(mine, newer, stay, left))
       actions.push_back({.kind = Action::Kind::free, .rank = rank, .line = line});
   }
@@ -227,49 +255,25 @@ std::vector<Time> times_of(const RankLook& look) {
   return times;
 }
 
-std::map<StateId, Parts> common_states(const Times& times) {
-  std::map<StateId, Parts> parts;
-  for (const auto& [rank, mine] : times)
-    for (const Time& time : mine)
-      if (time.whole && time.id) parts[*time.id][rank] = &time;
-  std::erase_if(parts, [&](const auto& each) { return each.second.size() < times.size(); });
-  return parts;
-}
+States::States(Times of, const Names& written, const Settings& settings)
+    : times(std::move(of)), common(common_states(times)), restartable(restartable_states(common, written, settings)) {}
 
-std::vector<StateId> restartable_states(const Times& times, const Names& written, const Settings& settings) {
-  const std::optional<Names>& start = settings.start;
-  auto common = common_states(times);
-  if (!common.empty() && common.rbegin()->first.has_state)
-    std::erase_if(common, [](const auto& each) { return !each.first.has_state; });
-  const Names needed = required_names(common, written, settings);
-  if (needed.empty()) return {};
-  const Names& judged = start && !start->empty() ? *start : written;
-  std::vector<StateId> good;
-  for (auto each = common.rbegin(); each != common.rend(); ++each) {
-    const Parts& parts = each->second;
-    const bool starts = std::ranges::all_of(parts, [&](const auto& of) {
-      const Time& time = *of.second;
-      return contains_all(time.own, needed) && !holds_older(time, judged) && time.mesh_is_whole;
-    });
-    if (starts) good.push_back(each->first);
-  }
-  return good;
+bool has_threads(const RankLook& look) {
+  return look.after.place != 0 || look.after.collated;
 }
 
 // Where threads may write, a rank leaves a time when it has begun two later ones: nodes may be further apart.
-std::size_t states_kept(const std::map<Rank, RankLook>& ranks, int nodes) {
-  const bool threads = std::ranges::any_of(
-      ranks, [](const auto& each) { return each.second.after.place != 0 || each.second.after.collated; });
+std::size_t states_kept(bool threads, int nodes) {
   return nodes <= 1 ? 1 : threads ? 4 : 2;
 }
 
-std::vector<StateId> last_states(const Times& times, const std::vector<StateId>& good, std::size_t newest) {
-  const auto common = common_states(times);
+std::vector<StateId> last_states(const States& states, std::size_t newest) {
+  const std::vector<StateId>& good = states.restartable;
   std::vector<StateId> last(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(std::min(newest, good.size())));
   for (std::size_t i = last.size(); i < good.size(); ++i) {
-    const bool stays = std::ranges::any_of(common.at(good[i]), [&](const auto& part) {
+    const bool stays = std::ranges::any_of(states.common.at(good[i]), [&](const auto& part) {
       std::vector<const Time*> newer;
-      for (std::size_t j = 0; j < i; ++j) newer.push_back(common.at(good[j]).at(part.first));
+      for (std::size_t j = 0; j < i; ++j) newer.push_back(states.common.at(good[j]).at(part.first));
       return part.second->kept && !is_superseded(*part.second, newer);
     });
     if (stays) last.push_back(good[i]);
@@ -279,20 +283,18 @@ std::vector<StateId> last_states(const Times& times, const std::vector<StateId>&
 
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings) {
   using Kind = Action::Kind;
-  Times times;
-  for (const auto& [rank, look] : seen.ranks) times[rank] = times_of(look);
   const bool several = settings.nodes > 1;
-  const auto good = restartable_states(times, ledger.written, settings);
+  const std::vector<StateId>& good = seen.states.restartable;
   std::vector<Action> actions;
 
-  const Names names = names_written(common_states(times));
+  const Names names = names_written(seen.states.common);
   if (!contains_all(ledger.written, names)) actions.push_back({.kind = Kind::note_written, .names = names});
 
   const auto wanted = wanted_states(good, ledger, several, seen.now, settings.interval);
-  const std::size_t newest = states_kept(seen.ranks, settings.nodes);
+  const std::size_t newest = states_kept(seen.threads, settings.nodes);
   std::vector<StateId> hold(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(std::min(newest, good.size())));
   if (!wanted.empty()) hold.push_back(wanted.back());
-  std::ranges::move(frees(times, good, hold), std::back_inserter(actions));
+  std::ranges::move(frees(seen.states, hold), std::back_inserter(actions));
 
   if (wanted.size() > 1) {
     actions.push_back({.kind = Kind::set_window, .window = ledger.window * 2});

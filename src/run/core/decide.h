@@ -80,14 +80,6 @@ struct RankLook {
   const OfLine* find(const LineId& line) const;  // null: the look has not found it
 };
 
-// One look at a node.
-struct Seen {
-  std::map<Rank, RankLook> ranks;
-  Ticks now = 0;
-  bool ended = false;      // the program has ended on all ranks of the node
-  std::set<StateId> held;  // states whose files the agent has under names of its own
-};
-
 // The memory of the node's agent from look to look.
 struct Ledger {
   int node = 0;
@@ -148,6 +140,27 @@ using Times = std::map<Rank, std::vector<Time>>;
 // The parts of a state that all ranks of a look have whole.
 using Parts = std::map<Rank, const Time*>;
 
+// The states that a look at all ranks of a node has found. It is moved only, since `common` points into `times`.
+struct States {
+  States() = default;
+  States(Times of, const Names& written, const Settings& settings);
+  States(States&&) = default;
+  States& operator=(States&&) = default;
+
+  Times times;
+  std::map<StateId, Parts> common;   // those that all ranks have whole
+  std::vector<StateId> restartable;  // those that a program can be started from, newest first
+};
+
+// One look at a node.
+struct Seen {
+  const States& states;  // must outlive this
+  bool threads = false;  // has_threads() of one of the ranks
+  Ticks now = 0;
+  bool ended = false;      // the program has ended on all ranks of the node
+  std::set<StateId> held;  // states whose files the agent has under names of its own
+};
+
 bool is_left(const Page& page, std::uint64_t sequence);
 // The page said of the line something else after the names were read.
 bool is_changed(const RankLook::OfLine& of);
@@ -155,15 +168,13 @@ bool is_changed(const RankLook::OfLine& of);
 bool must_look_again(const RankLook& look);
 std::vector<Time> times_of(const RankLook& look);
 
-std::map<StateId, Parts> common_states(const Times& times);
-// The states that a program can be started from, newest first.
-std::vector<StateId> restartable_states(const Times& times, const Names& written, const Settings& settings);
-
 // How many of the newest states a node keeps: other nodes may be so far behind.
-std::size_t states_kept(const std::map<Rank, RankLook>& ranks, int nodes);
+std::size_t states_kept(bool threads, int nodes);
+// Threads of the program may write, too.
+bool has_threads(const RankLook& look);
 // The states that the case has after a run that ended badly, newest first. These are so many of the newest ones, and
 // each older one that the program has purged and that has names which no newer state has.
-std::vector<StateId> last_states(const Times& times, const std::vector<StateId>& good, std::size_t newest);
+std::vector<StateId> last_states(const States& states, std::size_t newest);
 
 std::vector<Action> decide(const Seen& seen, const Ledger& ledger, const Reports& reports, const Settings& settings);
 

@@ -9,23 +9,23 @@ namespace forebay::drain {
 
 LastLook::LastLook(std::map<int, RankTimesFound> found, const core::Names& written, const core::Settings& settings)
     : found_(std::move(found)) {
-  std::map<int, core::RankLook> ranks;
+  core::Times times;
   for (const auto& [rank, of] : found_) {
-    times_[rank] = core::times_of(of.look);
-    ranks[rank].after = of.look.after;
+    times[rank] = core::times_of(of.look);
+    has_threads_ = has_threads_ || core::has_threads(of.look);
   }
-  common_ = core::common_states(times_);
-  restartable_ = core::restartable_states(times_, written, settings);
-  states_kept_ = core::states_kept(ranks, settings.nodes);
+  states_ = core::States(std::move(times), written, settings);
+  states_kept_ = core::states_kept(has_threads_, settings.nodes);
 }
 
 const core::StateId* LastLook::restartable_of(const std::string& time) const {
-  const auto state = std::ranges::find_if(restartable_, [&](const core::StateId& each) { return each.time == time; });
-  return state == restartable_.end() ? nullptr : &*state;
+  const auto& good = states_.restartable;
+  const auto state = std::ranges::find_if(good, [&](const core::StateId& each) { return each.time == time; });
+  return state == good.end() ? nullptr : &*state;
 }
 
 bool LastLook::is_complete(const std::string& time) const {
-  return !times_.empty() && std::ranges::all_of(times_, [&](const auto& each) {
+  return !states_.times.empty() && std::ranges::all_of(states_.times, [&](const auto& each) {
     return std::ranges::any_of(each.second, [&](const core::Time& of) { return of.line.time == time && of.whole; });
   });
 }
@@ -43,15 +43,15 @@ bool LastLook::is_complete_but_open(const std::string& time) const {
 
 std::vector<std::string> LastLook::complete_in_tree() const {
   std::vector<std::string> complete;
-  if (times_.empty()) return complete;
-  for (const core::Time& of : times_.begin()->second)
+  if (states_.times.empty()) return complete;
+  for (const core::Time& of : states_.times.begin()->second)
     if (is_complete(of.line.time) && stands_in_tree(of.line.time)) complete.push_back(of.line.time);
   return complete;
 }
 
 std::vector<std::string> LastLook::begun() const {
   std::map<std::string, std::uint64_t> begun;
-  for (const auto& [rank, mine] : times_)
+  for (const auto& [rank, mine] : states_.times)
     for (const core::Time& of : mine) begun.try_emplace(of.line.time, of.line.sequence);
   std::vector<std::string> names;
   for (const auto& [time, at] : begun) names.push_back(time);
@@ -62,13 +62,13 @@ std::vector<std::string> LastLook::begun() const {
 }
 
 bool LastLook::stands_in_tree(const std::string& time) const {
-  return std::ranges::none_of(times_, [&](const auto& each) {
+  return std::ranges::none_of(states_.times, [&](const auto& each) {
     return std::ranges::any_of(each.second, [&](const core::Time& of) { return of.line.time == time && of.kept; });
   });
 }
 
 std::vector<core::StateId> LastLook::last_states() const {
-  return core::last_states(times_, restartable_, states_kept_);
+  return core::last_states(states_, states_kept_);
 }
 
 std::vector<std::string> LastLook::last_times() const {
@@ -78,7 +78,7 @@ std::vector<std::string> LastLook::last_times() const {
   };
   const std::vector<core::StateId> states = last_states();
   for (auto state = states.rbegin(); state != states.rend(); ++state) {
-    for (const auto& [rank, part] : common_.at(*state))
+    for (const auto& [rank, part] : states_.common.at(*state))
       if (part->mesh && *part->mesh != part->line) add(part->mesh->time);
     add(state->time);
   }

@@ -16,16 +16,10 @@ class LastLook {
   LastLook() = default;
   // `written`: names of states that the run has written.
   LastLook(std::map<int, RankTimesFound> found, const core::Names& written, const core::Settings& settings);
-  // It is moved only, since common() points into times().
-  LastLook(LastLook&&) = default;
-  LastLook& operator=(LastLook&&) = default;
 
   const std::map<int, RankTimesFound>& found() const { return found_; }
-  const core::Times& times() const { return times_; }
-  // States that all ranks have whole, and their parts in times().
-  const std::map<core::StateId, core::Parts>& common() const { return common_; }
-  // Newest first.
-  const std::vector<core::StateId>& restartable() const { return restartable_; }
+  const core::States& states() const { return states_; }
+  bool has_threads() const { return has_threads_; }
   // null: no restartable state is of this time.
   const core::StateId* restartable_of(const std::string& time) const;
 
@@ -50,9 +44,8 @@ class LastLook {
   bool is_complete(const std::string& time) const;
 
   std::map<int, RankTimesFound> found_ = {};
-  core::Times times_ = {};
-  std::map<core::StateId, core::Parts> common_ = {};
-  std::vector<core::StateId> restartable_ = {};
+  core::States states_ = {};
+  bool has_threads_ = false;
   std::size_t states_kept_ = 1;
 };
 

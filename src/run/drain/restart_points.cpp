@@ -99,9 +99,9 @@ void RestartPoints::note_start() {
 // A look may pass over lines that stand in the tree and are older than the states that are still of interest. A time
 // that goes as a whole is of interest until the case has it.
 std::uint64_t RestartPoints::first_line(int rank) const {
-  const std::vector<core::StateId>& good = last_.restartable();
-  const auto mine = last_.times().find(rank);
-  if (good.empty() || mine == last_.times().end()) return 0;
+  const std::vector<core::StateId>& good = last_.states().restartable;
+  const auto mine = last_.states().times.find(rank);
+  if (good.empty() || mine == last_.states().times.end()) return 0;
   core::StateId oldest = good[std::min(good.size() - 1, run_.alone() ? 0 : most_states_looked_at)];
   // Where times go when they are quiet, what is not home yet.
   const core::StateId newest_home = home_.newest().value_or(core::StateId{});
@@ -120,8 +120,8 @@ void RestartPoints::look(bool all) {
   std::map<int, RankTimesFound> found;
   for (const int rank : run_.ranks) found[rank] = looks_.at(rank, all ? 0 : first_line(rank));
   last_ = LastLook(std::move(found), ledger_.written, settings());
-  home_.forget_begun_again(last_.times());
-  noted_.note(last_.found(), last_.times(), last_.common(), work_.drained);
+  home_.forget_begun_again(last_.states().times);
+  noted_.note(last_.found(), last_.states().times, last_.states().common, work_.drained);
 }
 
 void RestartPoints::look_and_act() {
@@ -135,9 +135,11 @@ void RestartPoints::look_when_due() {
 }
 
 void RestartPoints::act() {
-  core::Seen seen{
-      .ranks = {}, .now = in_ticks(run_.clock.date()), .ended = run_.phase != Phase::running, .held = held_.states()};
-  for (const auto& [rank, of] : last_.found()) seen.ranks[rank] = of.look;
+  const core::Seen seen{.states = last_.states(),
+                        .threads = last_.has_threads(),
+                        .now = in_ticks(run_.clock.date()),
+                        .ended = run_.phase != Phase::running,
+                        .held = held_.states()};
   if (ledger_.carried_at == 0) ledger_.carried_at = seen.now;
   const bool carries = work_.mover != nullptr;
   const bool is_busy = held_.is_any_used();  // a slow case gets one state after the other
@@ -220,7 +222,7 @@ void RestartPoints::note_end() {
 }
 
 std::optional<std::string> RestartPoints::newest_complete() const {
-  if (!last_.restartable().empty()) return last_.restartable().front().time;
+  if (!last_.states().restartable.empty()) return last_.states().restartable.front().time;
   return newest_safe();
 }
 
@@ -236,7 +238,7 @@ std::vector<std::string> RestartPoints::safe_times() const {
 }
 
 std::vector<std::string> RestartPoints::complete_times() const {
-  const std::vector<core::StateId>& good = last_.restartable();
+  const std::vector<core::StateId>& good = last_.states().restartable;
   std::vector<std::string> newest;
   for (std::size_t i = 0; i < std::min(good.size(), most_told); ++i) newest.push_back(good[i].time);
   std::ranges::reverse(newest);
@@ -259,8 +261,8 @@ TimeFiles RestartPoints::files_of(int rank, const std::string& time) const {
 }
 
 bool RestartPoints::take(const core::StateId& state) {
-  const auto parts = last_.common().find(state);
-  return parts != last_.common().end() && held_.take(state, parts->second, last_.found());
+  const auto parts = last_.states().common.find(state);
+  return parts != last_.states().common.end() && held_.take(state, parts->second, last_.found());
 }
 
 void RestartPoints::take_last() {
@@ -283,7 +285,7 @@ void RestartPoints::time_is_home(const std::string& time) {
   const HeldStates::Held* held = held_.of_state(time);
   if (held == nullptr) {
     if (const core::StateId* state = last_.restartable_of(time); state != nullptr)
-      note_home(*state, HomeStates::home_of(last_.common().at(*state)));
+      note_home(*state, HomeStates::home_of(last_.states().common.at(*state)));
     return;
   }
   HomeStates::Home now{time, {}, {}};
@@ -304,9 +306,9 @@ void RestartPoints::note_home(const core::StateId& state, HomeStates::Home of) {
 
 // Where times go when they are quiet, a state is home when all its files are.
 void RestartPoints::find_home() {
-  const std::vector<core::StateId>& good = last_.restartable();
+  const std::vector<core::StateId>& good = last_.states().restartable;
   for (auto state = good.rbegin(); state != good.rend(); ++state)
-    if (const core::Parts& parts = last_.common().at(*state);
+    if (const core::Parts& parts = last_.states().common.at(*state);
         !home_.has(*state) && home_.has_parts(parts, last_.found()))
       note_home(*state, HomeStates::home_of(parts));
 }

@@ -242,6 +242,12 @@ class Carrier : public Actor {
   }
 };
 
+core::Times times_of(const std::map<Rank, core::RankLook>& looks) {
+  core::Times times;
+  for (const auto& [rank, look] : looks) times[rank] = core::times_of(look);
+  return times;
+}
+
 class Agent : public Carrier {
  public:
   Agent(Run& run, Node& node)
@@ -256,13 +262,13 @@ class Agent : public Carrier {
     pauses(static_cast<int>(run_.random.draw() * run_.habits.agent_pause));
     then_at_once([this] {
       hear();
-      seen_ = {};
-      seen_.ended = std::ranges::all_of(node_.ranks, [this](Rank each) { return node_.page(each).words.ended; });
-      if (node_.number == 0 && !seen_.ended) judge_fresh(run_, node_.ledger);
+      looks_.clear();
+      ended_ = std::ranges::all_of(node_.ranks, [this](Rank each) { return node_.page(each).words.ended; });
+      if (node_.number == 0 && !ended_) judge_fresh(run_, node_.ledger);
       const bool knows = run_.habits.start && std::ranges::includes(node_.ledger.written, run_.needed);
       const auto promised = promised_output(run_);
       for (const Rank rank : node_.ranks) {
-        look_at(node_, rank, seen_.ranks[rank]);
+        look_at(node_, rank, looks_[rank]);
         pauses(1);
       }
       then_at_once([this, knows, promised] { act(knows || (promised && promised_output(run_) == promised)); });
@@ -288,12 +294,12 @@ class Agent : public Carrier {
   }
 
   void act(bool known) {
-    tell_looks(seen_.ranks);
-    times_.clear();
-    for (const auto& [rank, look] : seen_.ranks) times_[rank] = core::times_of(look);
-    judge_restartable(run_, times_, core::restartable_states(times_, node_.ledger.written, run_.settings()), known);
-    seen_.now = run_.now;
-    for (const auto& [state, parts] : node_.taken) seen_.held.insert(state);
+    tell_looks(looks_);
+    states_ = core::States(times_of(looks_), node_.ledger.written, run_.settings());
+    judge_restartable(run_, states_, known);
+    core::Seen seen{.states = states_, .now = run_.now, .ended = ended_, .held = {}};
+    seen.threads = std::ranges::any_of(looks_, [](const auto& each) { return core::has_threads(each.second); });
+    for (const auto& [state, parts] : node_.taken) seen.held.insert(state);
     core::Reports reports = node_.heard;
     if (wrong("safe_by_own_parts"))
       for (int other = 0; other < run_.habits.nodes; ++other)
@@ -301,12 +307,12 @@ class Agent : public Carrier {
     if (wrong("end_by_own_drain"))
       for (int other = 0; other < run_.habits.nodes; ++other)
         if (other != node_.number) reports[other].drained = node_.ledger.drained;
-    actions_ = core::decide(seen_, node_.ledger, reports, run_.settings());
-    run_.note_decision(seen_, node_.ledger, reports, actions_);
+    actions_ = core::decide(seen, node_.ledger, reports, run_.settings());
+    run_.note_decision(looks_, seen, node_.ledger, reports, actions_);
     for (const core::Action& action : actions_) do_action(action);
     then_at_once([this] {
-      judge_kept(run_, times_, actions_);
-      if (seen_.ended && !node_.ledger.drained) drain_tree();
+      judge_kept(run_, states_.times, actions_);
+      if (ended_ && !node_.ledger.drained) drain_tree();
     });
     then([this] {
       for (const auto& other : run_.nodes)
@@ -370,8 +376,7 @@ class Agent : public Carrier {
       if (each != state) others.push_back(each);
     for (const StateId& each : others) node_.release(each);
     std::map<Rank, core::Time> parts;
-    const auto common = core::common_states(times_);
-    if (const auto found = common.find(state); found != common.end())
+    if (const auto found = states_.common.find(state); found != states_.common.end())
       for (const auto& [rank, time] : found->second) parts[rank] = *time;
     take(node_, state, parts, std::make_shared<bool>());
   }
@@ -455,20 +460,17 @@ class Agent : public Carrier {
     const auto looks = std::make_shared<std::map<Rank, core::RankLook>>();
     for (const Rank rank : node_.ranks) look_at(node_, rank, (*looks)[rank]);
     then_at_once([this, looks] {
-      core::Times times;
-      for (const auto& [rank, look] : *looks) times[rank] = core::times_of(look);
-      const auto common = core::common_states(times);
-      const auto states = core::restartable_states(times, node_.ledger.written, run_.settings());
+      const core::States states(times_of(*looks), node_.ledger.written, run_.settings());
       const auto good = std::make_shared<bool>(true);
       for (const Rank rank : node_.ranks)
         for (const auto& [time, directory] : node_.directories.at(rank).tree) {
           const auto newest = node_.page(rank).newest.find(time);
           if (newest == node_.page(rank).newest.end()) continue;  // as it was staged
           const LineId line{time, newest->second};
-          const auto state =
-              std::ranges::find_if(states, [&](const StateId& each) { return common.at(each).at(rank)->line == line; });
+          const auto state = std::ranges::find_if(
+              states.restartable, [&](const StateId& each) { return states.common.at(each).at(rank)->line == line; });
           std::optional<StateId> recorded;
-          if (state != states.end() && !wrong("not_recorded_at_the_end")) recorded = *state;
+          if (state != states.restartable.end() && !wrong("not_recorded_at_the_end")) recorded = *state;
           then_at_once([this, rank, line, recorded, good] {
             if (*good) carry(node_, epoch_, rank, recorded, all_files(rank, line, recorded.has_value()), good);
           });
@@ -525,8 +527,9 @@ class Agent : public Carrier {
 
   Node& node_;
   Epoch epoch_;
-  core::Seen seen_;
-  core::Times times_;
+  std::map<Rank, core::RankLook> looks_;
+  core::States states_;
+  bool ended_ = false;
   std::vector<core::Action> actions_;
 };
 
@@ -564,14 +567,14 @@ class Resume : public Carrier {
         for (const auto& [rank, part] : record) add_recorded(rank, key.second, part);
     Names written;
     for (const Node* node : nodes_) written.insert(node->ledger.written.begin(), node->ledger.written.end());
-    const auto good = core::restartable_states(times_, written, run_.settings());
-    if (good.empty()) {
+    const core::States states(times_, written, run_.settings());
+    if (states.restartable.empty()) {
       found_ = run_.best_on_case();
       return;
     }
-    const StateId state = good.front();
+    const StateId state = states.restartable.front();
     run_.tell("resume finds state " + std::to_string(state.number) + " at " + state.time);
-    const core::Parts parts = core::common_states(times_).at(state);
+    const core::Parts& parts = states.common.at(state);
     for (Node* node : nodes_)
       for (const Rank rank : node->ranks) {
         const core::Time& part = *parts.at(rank);

@@ -78,11 +78,11 @@ json of(const core::Action& action) {
 
 }  // namespace
 
-void Run::note_decision(const core::Seen& seen, const core::Ledger& ledger, const core::Reports& reports,
-                        const std::vector<core::Action>& actions) const {
+void Run::note_decision(const std::map<Rank, core::RankLook>& looks, const core::Seen& seen, const core::Ledger& ledger,
+                        const core::Reports& reports, const std::vector<core::Action>& actions) const {
   if (!decisions_to) return;
   json ranks = json::object(), heard = json::object(), done = json::array();
-  for (const auto& [rank, look] : seen.ranks) ranks[std::to_string(rank)] = of(look);
+  for (const auto& [rank, look] : looks) ranks[std::to_string(rank)] = of(look);
   for (const auto& [node, report] : reports) heard[std::to_string(node)] = {of(report.carried), report.drained};
   for (const core::Action& each : actions) done.push_back(of(each));
   const json line{{"ranks", ranks},

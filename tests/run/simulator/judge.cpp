@@ -106,11 +106,12 @@ std::optional<int> promised_output(Run& run) {
   return std::nullopt;
 }
 
-void judge_restartable(Run& run, const core::Times& times, const std::vector<StateId>& good, bool known) {
-  const auto common = core::common_states(times);
+void judge_restartable(Run& run, const core::States& states, bool known) {
+  const std::vector<StateId>& good = states.restartable;
   for (const StateId& state : good) {
     std::map<Rank, PartFiles> parts;
-    for (const auto& [rank, time] : common.at(state)) parts[rank] = {time->line, run.looked_at.at({rank, time->line})};
+    for (const auto& [rank, time] : states.common.at(state))
+      parts[rank] = {time->line, run.looked_at.at({rank, time->line})};
     judge_parts(run, state, parts, known && state == good.front(), "is called restartable");
   }
 }

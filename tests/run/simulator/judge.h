@@ -18,7 +18,7 @@ int output_of_state(const Run& run, const std::optional<StateId>& state);
 
 // c, for what a look calls restartable. `known`: since before the look the agent knew what the run writes, or nothing
 // changed.
-void judge_restartable(Run& run, const core::Times& times, const std::vector<StateId>& good, bool known);
+void judge_restartable(Run& run, const core::States& states, bool known);
 void judge_on_case(Run& run, const StateId& state);
 void judge_told_safe(Run& run, const StateId& state);
 void judge_fresh(Run& run, const core::Ledger& ledger);

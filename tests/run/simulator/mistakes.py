@@ -46,7 +46,7 @@ OF_THE_RULES = {
     ),
     "one_kept_on_several_nodes": ("nodes <= 1 ? 1 : threads ? 4 : 2", "threads ? 1 : 1"),
     "two_kept_with_threads": ("nodes <= 1 ? 1 : threads ? 4 : 2", "nodes <= 1 ? 1 : threads ? 2 : 2"),
-    "nothing_protected": ("frees(times, good, hold)", "frees(times, good, {})"),
+    "nothing_protected": ("frees(seen.states, hold)", "frees(seen.states, {})"),
     "wanted_is_freed": ("  if (!wanted.empty()) hold.push_back(wanted.back());\n", ""),
     "pace_is_fixed": ("if (wanted.size() > 1) {", "if (wanted.size() > 1000) {"),
 }

@@ -50,8 +50,8 @@ class Run {
   void add(std::unique_ptr<Actor> actor);
   void tell(const std::string& what) const;
   // For a comparison with the rules in Python: a line of JSON, where a file was asked for.
-  void note_decision(const core::Seen& seen, const core::Ledger& ledger, const core::Reports& reports,
-                     const std::vector<core::Action>& actions) const;
+  void note_decision(const std::map<Rank, core::RankLook>& looks, const core::Seen& seen, const core::Ledger& ledger,
+                     const core::Reports& reports, const std::vector<core::Action>& actions) const;
 
   Node& home(Rank rank) { return *homes.at(rank); }
   RankPage& page(Rank rank) { return home(rank).page(rank); }
