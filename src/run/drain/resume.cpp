@@ -38,6 +38,25 @@ tl::unexpected<Error> no_journal(const Error& failure, const DrainRequest& reque
   return error(Code::lost, "the journal is gone, so nobody can tell what the program wrote:", failure.path, advice);
 }
 
+// The journal, and the case that it tells of. The case itself was staged first; since then it may have been mounted
+// anew, under another device number.
+Status open_left(Run& run) {
+  const DrainRequest& request = run.request;
+  const std::string path = join(request.home, "journal");
+  auto replayed = Journal::replay(path, [&](const Record& entry) { run.ledger.apply(entry); });
+  if (!replayed) return no_journal(replayed.error(), request, run.roots);
+  const auto itself = run.ledger.find("");
+  auto shared =
+      open_shared(request.case_path, Resolve::by_kernel,
+                  itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt, request.linked);
+  if (!shared) return forward(shared);
+  run.shared = std::move(*shared);
+  auto journal = Journal::open(path, request.durable, request.budget);
+  if (!journal) return forward(journal);
+  run.journal.emplace(std::move(*journal));
+  return {};
+}
+
 // Where nobody watched the end of a program without the library, only the pool tells that writes may have failed.
 void ask_pools(const Run& run, Observation& seen) {
   if (run.ledger.ended_cleanly() || (seen.room.failed_writes && seen.room.failed_writes->is_watched())) return;
@@ -143,6 +162,33 @@ Status remove_replaced(Run& run) {
   return {};
 }
 
+// Removes half-written files that the dead run left on the case: only names that its journal knows.
+void remove_temporaries(Run& run) {
+  const std::set<std::string> stale = run.ledger.temporaries();
+  for (const std::string& temporary : stale) {
+    if (auto removed = remove_temporary(*run.shared, temporary); !removed) {
+      run.note(std::nullopt, "left behind by the dead run: " + removed.error().text());
+    } else {
+      run.record(temporary_record(temporary, false));
+    }
+  }
+}
+
+// The pages tell which times the ranks have left, and in which of these a write failed. What was cut in a full pool
+// nobody knows where no library tells.
+void read_pages(Run& run, RestartPoints& points, Observation& seen) {
+  points.use_pages(Pages::left_in(join(run.request.home, pages_name)));
+  points.note_start();
+  if (run.ledger.pool_was_full()) {
+    run.trouble = graver(run.trouble, Code::pool_full);
+    points.look(true);
+    points.distrust_unwritten();
+  }
+  seen.room.failed_writes = FailedWrites::left_in(join(run.request.home, failed_writes_name));
+  seen.note_failed_writes();
+  ask_pools(run, seen);
+}
+
 void add_ranks(RestartPoints& points, Run& run, const std::vector<Root>& roots, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     run.add_rank(rank);
@@ -175,52 +221,23 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
     return error(Code::undrained, "an older forebay made the run in", request.home,
                  "only that finds all of it: resume with the version that began the run");
   auto state = std::make_unique<State>(request, clock);
-  const std::string path = join(request.home, "journal");
-  auto replayed = Journal::replay(path, [&](const Record& entry) { state->run.ledger.apply(entry); });
-  if (!replayed) return no_journal(replayed.error(), request, roots);
-  // The case itself was staged first. Since then it may have been mounted anew, under another device number.
-  const auto itself = state->run.ledger.find("");
-  auto shared =
-      open_shared(request.case_path, Resolve::by_kernel,
-                  itself && itself->on_case ? std::optional(itself->on_case->device) : std::nullopt, request.linked);
-  if (!shared) return forward(shared);
-  state->run.shared = std::move(*shared);
-  auto journal = Journal::open(path, request.durable, request.budget);
-  if (!journal) return forward(journal);
-  state->run.journal.emplace(std::move(*journal));
-  state->run.roots = roots;
-  state->end.missing_files = find_missing_files(state->run);
-  tell_alive(request.home);  // what changes from here on is this process's doing
+  Run& run = state->run;
+  run.roots = roots;
+  if (auto opened = open_left(run); !opened) return forward(opened);
+  state->end.missing_files = find_missing_files(run);
+  tell_alive(request.home);        // what changes from here on is this process's doing
+  run.numbers.misses_some = true;  // what was removed before
   remove_taken(roots);
   state->work.doubts.note_unwatched();
-  state->run.numbers.misses_some = true;  // what was removed before
   state->work.eviction.give_back_left();
-  add_ranks(state->points, state->run, roots, ranks);
+  add_ranks(state->points, run, roots, ranks);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
-  if (state->run.ledger.pool_was_full()) state->run.trouble = graver(state->run.trouble, Code::pool_full);
-  if (auto clean = remove_replaced(state->run); !clean) return forward(clean);
-  if (auto own = note_placed(state->run); !own) return forward(own);
-  state->points.use_pages(Pages::left_in(join(request.home, pages_name)));
-  state->points.note_start();
-  if (state->run.ledger.pool_was_full()) {  // what was cut nobody knows where no library tells
-    state->points.look(true);
-    state->points.distrust_unwritten();
-  }
-  // The page of the times tells which times the ranks have left, and in which of these a write failed.
-  state->seen.room.failed_writes = FailedWrites::left_in(join(request.home, failed_writes_name));
-  state->seen.note_failed_writes();
-  ask_pools(state->run, state->seen);
+  if (auto clean = remove_replaced(run); !clean) return forward(clean);
+  if (auto own = note_placed(run); !own) return forward(own);
+  read_pages(run, state->points, state->seen);
   if (auto found = state->work.groups.find(); !found) return forward(found);
-  // Half-written files that the dead run left on the case: only names that its journal knows.
-  const std::set<std::string> stale = state->run.ledger.temporaries();
-  for (const std::string& temporary : stale) {
-    if (auto removed = remove_temporary(*state->run.shared, temporary); !removed) {
-      state->run.note(std::nullopt, "left behind by the dead run: " + removed.error().text());
-    } else {
-      state->run.record(temporary_record(temporary, false));
-    }
-  }
-  state->work.mover = make_mover(state->run, state->work.temporaries);
+  remove_temporaries(run);
+  state->work.mover = make_mover(run, state->work.temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }
 
