@@ -40,7 +40,7 @@ test: ## everything a change must pass
 	scripts/lint python
 	scripts/lint clock
 	scripts/lint tidy src/base
-	ctest --test-dir build --output-on-failure --timeout 900 -j $(JOBS) --output-junit tests.xml
+	ctest --test-dir build --output-on-failure --timeout 900 -j $$((2 * $(JOBS))) --output-junit tests.xml
 	cmake --preset sanitizers $(call generator,build-sanitizers)
 	cmake --build --preset sanitizers -j $(JOBS)
 	ctest --preset sanitizers -j $(JOBS) --output-junit tests.xml
