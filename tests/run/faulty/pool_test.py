@@ -40,7 +40,7 @@ class HeldBack(MountedPool):
 
     def hold(self):
         """The run, the node's first `forebay exec`, its keeper and its agent."""
-        run = self.start(["sh", "-c", self.script], ["--bandwidth", "1M", "--set", "drain.silence=3s"])
+        run = self.start(["sh", "-c", self.script], ["--bandwidth", "2M", "--set", "drain.silence=3s"])
         agent = self.agent()
         wait_for(lambda: any(each["paused_milliseconds"] > 0 for each in self.status()), 30, "the pause")
         keeper = processes.parent_of(agent)
@@ -132,7 +132,7 @@ class SmallPool(MountedPool):
         self.run_small("--drain-when", "end")
 
     def test_a_paused_program_goes_on_when_its_agent_is_killed(self):
-        process = self.start(self.steps(), ["--bandwidth", "6M", "--set", "drain.silence=5s"])
+        process = self.start(self.steps(), ["--bandwidth", "6M", "--set", "drain.silence=3s"])
         agent = self.agent()
         wait_for(lambda: any(run["paused_milliseconds"] > 0 for run in self.status()), 30, "the pause")
         os.kill(agent, 9)
