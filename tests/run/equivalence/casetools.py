@@ -12,6 +12,9 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 
 import snapshot as parity_snapshot  # noqa: E402
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from drawn import drawn  # noqa: E402,F401
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAKE_CASE = os.path.join(os.path.dirname(HERE), "cases", "make-case")
 SKIPPED = 77
@@ -44,6 +47,7 @@ def environment(**more):
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
         OMPI_MCA_rmaps_base_oversubscribe="1",
         OMPI_MCA_hwloc_base_binding_policy="none",
+        OMPI_MCA_mpi_yield_when_idle="1",
         XDG_CONFIG_HOME="/nonexistent",
     )
     clean.update(more)

@@ -33,6 +33,12 @@ mkdir -p notes
 date > /dev/null && echo "made $(ls -d processor* | wc -l) parts" | tee notes/parts
 """
 
+OTHER_CASES = (
+    ("redirect", "live", "damBreak", "interFoam"),
+    ("redirect", "live", "movingCone", "pimpleFoam"),
+    ("path", "end", "motorBike", "simpleFoam"),
+)
+
 
 def what_counts(name, data):
     """Of a file's content, so that two runs at two times and places can be compared."""
@@ -104,7 +110,7 @@ class ToolsTest(unittest.TestCase):
             ["reconstructPar"],
             ["decomposePar", "-force"],
         ]
-        for way in self.ways():
+        for way in casetools.drawn(self.ways(), "each tool"):
             direct, forebay = self.two(made)
             for words in steps:
                 with self.subTest(way=way, words=words):
@@ -118,9 +124,8 @@ class ToolsTest(unittest.TestCase):
         with open(os.path.join(made, "Allrun"), "w") as file:
             file.write(ALLRUN)
         os.chmod(os.path.join(made, "Allrun"), 0o755)
-        for way in self.ways():
-            if way == "path":
-                continue  # a script that leaves for its own directory by its path belongs to the other ways
+        # A script that leaves for its own directory by its path belongs to the other ways.
+        for way in casetools.drawn([way for way in self.ways() if way != "path"], "a whole script"):
             with self.subTest(way):
                 direct, forebay = self.two(made)
                 casetools.run(["./Allrun"], cwd=direct)
@@ -138,7 +143,7 @@ class ToolsTest(unittest.TestCase):
         script = (
             "mpirun -n 2 icoFoam -parallel > log.icoFoam && reconstructPar > log.reconstructPar && rm -r processor1"
         )
-        for way in self.ways():
+        for way in casetools.drawn(self.ways(), "a script of ranks"):
             with self.subTest(way):
                 direct, forebay = self.two(made)
                 casetools.run(["sh", "-c", script], cwd=direct)
@@ -150,7 +155,7 @@ class ToolsTest(unittest.TestCase):
         made = os.path.join(self.place.directory, "cavity")
         casetools.make_case("cavity", made, "--ranks", "2", "--steps", "3")
         subprocess.run(f"rm -rf {made}/processor*", shell=True, check=True)
-        for way in self.ways():
+        for way in casetools.drawn(self.ways(), "decomposePar"):
             with self.subTest(way):
                 direct, forebay = self.two(made)
                 words = ["mpirun", "-n", "2", "icoFoam", "-parallel"]
@@ -254,19 +259,19 @@ class ToolsTest(unittest.TestCase):
             self.assertEqual(judge.compare_cases(*times, oracle.Settings(way, layout, drain)).lines(), [])
 
     def test_a_restart_from_a_drained_time_verbatim(self):
-        self.restart("verbatim", "redirect", "live")
-        self.restart("verbatim", "path", "end")
+        for way, when in casetools.drawn([("redirect", "live"), ("path", "end")], "verbatim"):
+            self.restart("verbatim", way, when)
 
     def test_a_restart_of_other_cases_collated_is_what_a_direct_restart_is(self):
         """Of these cases OpenFOAM itself does not go on from its own files as an uninterrupted run does."""
-        self.restart("collated", "redirect", "live", "damBreak", "interFoam", as_a_direct_restart=True)
-        self.restart("collated", "redirect", "live", "movingCone", "pimpleFoam", as_a_direct_restart=True)
-        self.restart("collated", "path", "end", "motorBike", as_a_direct_restart=True)
+        for way, when, case, solver in casetools.drawn(OTHER_CASES, "other cases"):
+            with self.subTest(case):
+                self.restart("collated", way, when, case, solver, as_a_direct_restart=True)
 
     def test_a_restart_from_a_drained_time_collated(self):
-        self.restart("collated", "redirect", "end")
-        if casetools.namespaces_work():
-            self.restart("collated", "namespace", "live")
+        namespace = [("namespace", "live")] if casetools.namespaces_work() else []
+        for way, when in casetools.drawn([("redirect", "end"), *namespace], "collated"):
+            self.restart("collated", way, when)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import unittest
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 import processes  # noqa: E402
+from drawn import drawn  # noqa: E402,F401
 
 FOREBAY = os.environ["FOREBAY"]
 STEPFOAM = os.environ["STEPFOAM"]

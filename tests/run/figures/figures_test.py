@@ -79,7 +79,7 @@ class Logs(FiguresCase):
         for log in ("log.solver", "err.log", "copy.log", "nohup.out"):
             self.write(log, "of a run before\n")
         for line in lines:
-            for way in ("", "path"):
+            for way in casetools.drawn(("", "path"), line):
                 with self.subTest(line, way=way):
                     said = self.shell(line, talk, way=way)
                     self.assertEqual(self.report["messages"], [], said)
@@ -215,16 +215,16 @@ class Written(FiguresCase):
         subprocess.run(f"rm -rf {self.case}/[!s]*", shell=True, check=True)
 
     def test_of_a_short_program_every_file_is_counted(self):
-        for way in self.ways():
-            for options in ((), ("--drain-when", "end"), ("--layout", "collated")):
+        for options in ((), ("--drain-when", "end"), ("--layout", "collated")):
+            for way in casetools.drawn(self.ways(), options):
                 with self.subTest(way, options=options):
                     self.fresh()
                     local, files, size = self.write_files(way, "decompose()", options)
                     self.assertEqual(local, {"files": files, "bytes": size, "unseen_times": 0, "at_least": False})
 
     def test_of_one_that_removes_it_is_all_or_at_least_so_much(self):
-        for way in self.ways():
-            for what in ("purge()", "purge(0.02)", "log_and_restart()", "scratch()"):
+        for what in ("purge()", "purge(0.02)", "log_and_restart()", "scratch()"):
+            for way in casetools.drawn(self.ways(), what):
                 with self.subTest(way, what=what):
                     self.fresh()
                     local, files, size = self.write_files(way, what)
@@ -248,7 +248,7 @@ class Written(FiguresCase):
                 self.assertEqual(self.report["local"], {"files": 1, "bytes": 7, "unseen_times": 0, "at_least": False})
 
     def test_on_its_way_to_the_case_a_file_counts_once_and_how_often_it_went_again_is_told(self):
-        for way in self.ways():
+        for way in casetools.drawn(self.ways(), "how often"):
             with self.subTest(way):
                 self.fresh()
                 said = self.write_files(way, "log_and_link(0.3)", ("--set", "drain.settle=50ms"), said=True)
@@ -361,7 +361,7 @@ class Times(FiguresCase):
 
     def test_of_a_script_it_is_the_solver_that_ran_on_ranks(self):
         script = self.solver_on_ranks() + "; " + self.line("rebuildAll", number=20, pause=0.05)
-        for way in self.ways():
+        for way in casetools.drawn(self.ways(), "on ranks"):
             with self.subTest(way):
                 self.fresh()
                 self.assert_is_the_solvers("wingFoam", self.run_script(script, way=way), 3)

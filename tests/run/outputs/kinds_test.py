@@ -2,13 +2,14 @@
 swapped between kinds: what the case has under them goes first, and nothing that was only there is lost by it.
 """
 
+import itertools
 import os
 import shutil
 import stat
 import time
 
 import outputcase
-from outputcase import UNDRAINED, WAYS, OutputCase
+from outputcase import UNDRAINED, WAYS, OutputCase, drawn
 
 SCRIPTS = {
     "a file and a directory are swapped": "mv a t; mv d a; mv t d",
@@ -81,23 +82,22 @@ class Kinds(OutputCase):
         for what, script in SCRIPTS.items():
             direct = self.inputs(f"{what}, direct")
             self.assertEqual(self.run_in(direct, "direct", script.replace("nap; ", "")), 0)
-            for way in WAYS:
-                for when in ("live", "end"):
-                    with self.subTest(what, way=way, when=when):
-                        self.empty_pool()
-                        case = self.inputs(f"{what}, {way}, {when}")
-                        nap = "sleep 0.3; " if when == "live" else ""
-                        options = ["--drain-when", when, "--set", "drain.settle=20ms"]
-                        self.assertEqual(self.run_in(case, way, script.replace("nap; ", nap), *options), 0, self.output)
-                        self.assertEqual(entries(case), entries(direct))
-                        self.assert_pool_is_empty()
+            for way, when in drawn(itertools.product(WAYS, ("live", "end")), what, 2):
+                with self.subTest(what, way=way, when=when):
+                    self.empty_pool()
+                    case = self.inputs(f"{what}, {way}, {when}")
+                    nap = "sleep 0.3; " if when == "live" else ""
+                    options = ["--drain-when", when, "--set", "drain.settle=20ms"]
+                    self.assertEqual(self.run_in(case, way, script.replace("nap; ", nap), *options), 0, self.output)
+                    self.assertEqual(entries(case), entries(direct))
+                    self.assert_pool_is_empty()
 
     def test_a_directory_takes_the_place_of_a_file_that_is_on_its_way(self):
         for then in ("mv o t; mv d o; mv t d", "rm o; mkdir -p o/x; mv d/e o/x; echo z > o/x/z"):
             script = f"echo new > o; sleep 0.25; {then}"
             direct = self.inputs("direct")
             self.assertEqual(self.run_in(direct, "direct", script), 0)
-            for way in WAYS:
+            for way in drawn(WAYS, then):
                 with self.subTest(script, way=way):
                     case = self.inputs(way)
                     self.faults = {
@@ -114,7 +114,7 @@ class Kinds(OutputCase):
             shutil.rmtree(direct)
 
     def test_what_others_put_into_a_directory_that_became_a_file_stays(self):
-        for way in WAYS:
+        for way in drawn(WAYS, "what others put"):
             with self.subTest(way=way):
                 case = self.inputs(way)
                 begun = os.path.join(self.directory, "begun")
@@ -136,8 +136,8 @@ class Kinds(OutputCase):
                 self.assert_pool_is_empty()
 
     def test_a_resumed_run_loses_nothing_either(self):
-        for way in ("namespace", "redirect"):
-            for script in SCRIPTS_OF_KILLED:
+        for script in SCRIPTS_OF_KILLED:
+            for way in drawn(("namespace", "redirect"), script):
                 with self.subTest(script, way=way):
                     self.empty_pool()
                     direct, case = (self.inputs(f"{way}, {len(script)}, {each}") for each in ("direct", "case"))
