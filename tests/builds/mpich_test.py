@@ -100,7 +100,8 @@ class MpichTest(unittest.TestCase):
 
     def test_arrays_pass_their_tests_with_mpich(self):
         tests = "^(blocks/|faces/(arrays|mesh)$)" if ALL else "^(blocks/(4|small|[A-Z])|faces/(arrays|mesh)$)"
-        done = self.run_("ctest", "--test-dir", self.tree, "-R", tests, "-j", "2", "--output-on-failure")
+        words = ["--test-dir", self.tree, "-R", tests, "-j", "2", "--output-on-failure"]
+        done = self.run_("ctest", *words, *(["--build-config", "Long"] if ALL else []))
         self.assertRegex(done, "100% tests passed")
         self.assertRegex(done, r"blocks/4_ranks \.+ +Passed")
 

@@ -80,7 +80,7 @@ class PowerTest(unittest.TestCase):
 
     def setUp(self):
         self.seed = int(os.environ.get("FOREBAY_TEST_SEED") or random.randrange(1 << 32))
-        self.cuts = int(os.environ.get("FOREBAY_TEST_CUTS") or 5)
+        self.cuts = int(os.environ.get("FOREBAY_TEST_CUTS") or 3)
         self.random = random.Random(self.seed)
         print(f"FOREBAY_TEST_SEED={self.seed}, {self.cuts} cuts")
 
