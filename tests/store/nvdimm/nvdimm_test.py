@@ -43,7 +43,7 @@ TRAJECTORY = (  # a file that is cut under an open store lies on other media the
     ":Checks.CostAGet*:Checks.AreComparedAtEveryReadOfAMappedFile:Checks.ComeWithTheMediumAndNotWithTheStore"
 )
 # What differs where the caches are spared: that stores last without a flush.
-SPARED = "Crash.*:NotKept.*:OnADevice.*:Tiers.*:Trajectory.*:Kept.*" + TRAJECTORY
+SPARED = "Crash.*:NotKept.*:OnADevice.*:Kept.*" + TRAJECTORY
 
 
 def prepared(persistence="mem-ctrl"):
