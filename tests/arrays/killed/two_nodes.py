@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../run/nodes"))
-from cluster import Lab, drawn, wait_for
+from cluster import Lab, drawn, wait_for  # noqa: F401
 
 RANKS = (2, 1)  # of each node
 
