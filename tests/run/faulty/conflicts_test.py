@@ -28,9 +28,17 @@ class Edits(FaultyCase):
         with contextlib.suppress(OSError), open(os.path.join(*self.homes(), "tree", "case", name)) as file:
             return file.read() == text
 
-    def start_with_result(self, then="sleep 2.5", options=(), fault=None):
-        """A run whose program has written `result`, which the case does not have."""
-        script = self.script("echo program > result; " + then)
+    def until_told(self):
+        """What a script waits by for tell()."""
+        return f"until [ -e '{self.records}/go' ]; do sleep 0.02; done"
+
+    def tell(self):
+        with open(os.path.join(self.records, "go"), "w"):
+            pass
+
+    def start_with_result(self, then=":", options=(), fault=None):
+        """A run whose program has written `result`, which the case does not have, and waits."""
+        script = self.script(f"echo program > result; {self.until_told()}; {then}")
         process = self.start(script, ["--set", "drain.settle=1h", *options], fault)
         wait_for(lambda: self.has("result", "program\n"), what="what the program writes")
         return process
@@ -73,6 +81,7 @@ class Conflicts(Edits):
         self.ranks = 0
         process = self.start_with_result()
         self.write("result", "user\n")
+        self.tell()
         self.assertEqual(self.finish(process), CONFLICT, self.output)
         self.assertEqual(self.read("result"), "user\n")
         [name] = self.beside("", "result")
@@ -83,10 +92,11 @@ class Conflicts(Edits):
         self.ranks = 0
         self.write("setup", "original\n")
         process = self.start(
-            self.script("echo program >> setup; sleep 2.5"), ["--copy", "setup", "--set", "drain.settle=1h"]
+            self.script(f"echo program >> setup; {self.until_told()}"), ["--copy", "setup", "--set", "drain.settle=1h"]
         )
         wait_for(lambda: self.has("setup", "original\nprogram\n"), what="what the program writes")
         self.write("setup", "user\n")
+        self.tell()
         self.assertEqual(self.finish(process), CONFLICT, self.output)
         self.assertEqual(self.read("setup"), "user\n")
         [name] = self.beside("", "setup")
@@ -96,20 +106,22 @@ class Conflicts(Edits):
         self.ranks = 0
         self.write("setup", "original\n")
         self.write("linked", "original\n")
-        process = self.start(self.script("sleep 2.5; cat setup linked > seen"), ["--copy", "setup"])
+        edit_is_seen = "until grep -q user setup; do sleep 0.02; done"  # a copy is made anew now and then
+        process = self.start(self.script(f"{edit_is_seen}; cat setup linked > seen"), ["--copy", "setup"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
-        self.write("setup", "user\n")
         self.write("linked", "user\n")
+        self.write("setup", "user\n")
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertEqual((self.read("setup"), self.read("linked")), ("user\n", "user\n"))
         self.assertEqual(self.read("seen"), "user\nuser\n")
 
     def test_conflict_and_undrained_together_keep_what_is_only_local(self):
         self.ranks = 0
-        process = self.start_with_result("sleep 4; echo late > late", ["--patience", "2s"], fault="")
+        process = self.start_with_result("echo late > late", ["--set", "drain.settle=100ms", "--patience", "2s"], fault="")
         self.write("result", "user\n")
         wait_for(lambda: self.beside("", "result"), what="the version kept beside")
         self.set_fault("fsync:EIO")
+        self.tell()
         self.finish(process)
         self.assertEqual(process.returncode, UNDRAINED, self.output)
         self.assertEqual(len(self.homes()), 1)
@@ -131,17 +143,20 @@ class Deletions(Edits):
 
     def test_deletions_reach_the_case_at_the_end(self):
         process = self.start(
-            self.script("rm -r doomed old; echo new > new; sleep 1.5"), ["--set", "drain.settle=100ms"]
+            self.script(f"rm -r doomed old; echo new > new; {self.until_told()}"), ["--set", "drain.settle=100ms"]
         )
         wait_for(lambda: self.exists("new"), what="the drained output")
         self.assertTrue(self.exists("doomed") and self.exists("old/a"), "a deletion came before the end")
+        self.tell()
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertFalse(self.exists("doomed") or self.exists("old"))
 
     def test_nothing_is_deleted_while_something_is_undrained(self):
-        process = self.start(self.script("sleep 2.5; rm -r doomed old; echo new > new"), ["--patience", "1s"], fault="")
+        script = self.script(f"{self.until_told()}; rm -r doomed old; echo new > new")
+        process = self.start(script, ["--patience", "1s"], fault="")
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.set_fault("fsync:EIO")
+        self.tell()
         self.assertEqual(self.finish(process), UNDRAINED, self.output)
         self.assertTrue(self.exists("doomed") and self.exists("old/a"))
         self.assertEqual(self.resume(fault=""), 0, self.output)
@@ -149,22 +164,24 @@ class Deletions(Edits):
         self.assertEqual(self.read("new"), "new\n")
 
     def test_an_input_that_the_user_changed_meanwhile_is_not_deleted(self):
-        process = self.start(self.script("sleep 2.5; rm -r doomed old"))
+        process = self.start(self.script(f"{self.until_told()}; rm -r doomed old"))
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         self.write("doomed", "changed by the user\n")
         self.write("old/c", "new from the user\n")
+        self.tell()
         self.assertEqual(self.finish(process), CONFLICT, self.output)
         self.assertEqual(self.read("doomed"), "changed by the user\n")
         self.assertEqual(self.read("old/c"), "new from the user\n")
 
     def test_an_entry_that_vanished_without_an_act_of_the_program_is_not_deleted(self):
-        process = self.start(self.script("sleep 3"))
+        process = self.start(self.script(self.until_told()))
         agent = self.agent()
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.kill(agent, 9)  # nobody sees it vanish
         time.sleep(0.1)
         [home] = self.homes()
         os.unlink(os.path.join(home, "tree", "case", "doomed"))
+        self.tell()
         self.assertEqual(self.finish(process), 0, self.output)
         self.assertTrue(self.exists("doomed"))
 
