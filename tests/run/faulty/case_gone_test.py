@@ -82,12 +82,13 @@ class Away(FaultyCase):
     ranks = 0
 
     def start_and_then(self, change, *options, fault=None):
-        """Between the first file of the program and its last, which comes a second later."""
+        """Between the first file of the program and its last."""
         process = self.start(
-            ["sh", "-c", "echo 1 > out; sleep 1.5; echo 2 > late"], [*options, "--patience", "3s"], fault
+            ["sh", "-c", f"echo 1 > out; {self.until_told()}; echo 2 > late"], [*options, "--patience", "3s"], fault
         )
         self.wait_for_output()
         change()
+        self.tell()
         began = time.monotonic()
         status = self.finish(process, 40)
         self.assertLess(time.monotonic() - began, 20, self.output)

@@ -28,14 +28,6 @@ class Edits(FaultyCase):
         with contextlib.suppress(OSError), open(os.path.join(*self.homes(), "tree", "case", name)) as file:
             return file.read() == text
 
-    def until_told(self):
-        """What a script waits by for tell()."""
-        return f"until [ -e '{self.records}/go' ]; do sleep 0.02; done"
-
-    def tell(self):
-        with open(os.path.join(self.records, "go"), "w"):
-            pass
-
     def start_with_result(self, then=":", options=(), fault=None):
         """A run whose program has written `result`, which the case does not have, and waits."""
         script = self.script(f"echo program > result; {self.until_told()}; {then}")

@@ -67,14 +67,14 @@ class Frozen(Hanging):
             subprocess.run(["fsfreeze", "-f" if frozen else "-u", self.mounts[0]], check=True)
         self.frozen = frozen
 
-    @staticmethod
-    def writes_late():
-        return ["sh", "-c", "echo 1 > out; sleep 1; echo 2 > late"]
+    def writes_late(self):
+        return ["sh", "-c", f"echo 1 > out; {self.until_told()}; echo 2 > late"]
 
     def hang(self, *options):
         process = self.start(self.writes_late(), options)
         self.wait_for_output()
         self.freeze(True)
+        self.tell()
         return process
 
     def assert_comes_home(self):
@@ -100,6 +100,7 @@ class Frozen(Hanging):
         process = self.begin(*words, cwd=self.case)
         self.wait_for_output()
         self.freeze(True)
+        self.tell()
         self.assertEqual(self.end(process, 25), UNDRAINED)
         self.assertIn("--json cannot be written, since this does not answer: " + beside, self.output)
         self.assert_comes_home()
@@ -108,6 +109,7 @@ class Frozen(Hanging):
         process = self.start(["mpirun", "-n", "1", "--oversubscribe", *self.writes_late()])
         self.wait_for_output()
         self.freeze(True)
+        self.tell()
         self.assertEqual(self.end(process, 15), UNDRAINED)
         self.assertIn("has not answered for 1 s (drain.patience), at " + self.case, self.output)
         self.assert_comes_home()

@@ -248,10 +248,11 @@ class AllKilled(FaultyCase):
         self.assert_nothing_left()
 
     def test_what_is_brought_home_later_is_told_to_the_other_nodes_so_that_the_last_one_removes_the_mark(self):
-        process = self.start(self.solver("-steps", 3, "-bytes", 100_000), ["--drain-when", "end", "--bandwidth", "2M"])
-        wait_for(self.on_case, what="the first files on the case, after the program's end")
-        self.kill_all(process)
         mark = os.path.join(self.case, ".forebay")
+        # Each file takes a second, so that the drain does not end before it is killed.
+        process = self.start(self.solver("-steps", 3), ["--drain-when", "end"], fault="rename:delay=1000ms")
+        wait_for(lambda: self.on_case() and glob.glob(f"{mark}/node-*.json"), what="the first files, and a report")
+        self.kill_all(process)
         [own] = glob.glob(f"{mark}/node-*.json")
         other = f"{mark}/node-other.json"
 

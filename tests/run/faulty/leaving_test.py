@@ -105,12 +105,14 @@ class Leaving(FaultyCase):
     def test_an_agent_that_is_stopped_is_not_waited_for(self):
         for stopped_early in (False, True):
             if stopped_early:
-                process = self.start(["sh", "-c", "echo 1 > 1; sleep 1"], ["--set", "drain.silence=2s"])
+                process = self.start(["sh", "-c", f"echo 1 > 1; {self.until_told()}"], ["--set", "drain.silence=2s"])
                 wait_for(lambda: self.phase() == "running", what="the program")
             else:
                 process = self.start_draining("--set", "drain.silence=2s")
             agent = self.agent()
             os.kill(agent, signal.SIGSTOP)
+            if stopped_early:
+                self.tell()
             self.finish_within(process, 8)
             self.assertIn(f"process {agent}", self.output)
             os.kill(agent, signal.SIGCONT)

@@ -55,13 +55,15 @@ class Messages(FaultyCase):
     # Each makes one, and returns the status with words of its cause and of its paths.
 
     def the_case_takes_nothing(self):
-        process = self.start_and_let_see("sleep 1", fault="")
+        process = self.start_and_let_see(self.until_told(), fault="")
         self.set_fault("rename:EIO")
+        self.tell()
         return self.finish(process), "Input/output error", TEN
 
     def the_case_is_full(self):
-        process = self.start_and_let_see("sleep 1", fault="")
+        process = self.start_and_let_see(self.until_told(), fault="")
         self.set_fault("write:ENOSPC")
+        self.tell()
         return self.finish(process), "No space left", TEN
 
     def a_resume_finds_the_same(self):
@@ -93,9 +95,10 @@ class Messages(FaultyCase):
         return self.resume(), "its pool is gone", home
 
     def a_pool_is_emptied_during_the_run(self):
-        process = self.start_and_let_see("sleep 1")
+        process = self.start_and_let_see(self.until_told())
         home = self.homes()[0]
         os.remove(self.home("run.json"))
+        self.tell()
         return self.finish(process), "emptied", home
 
     def the_journal_is_gone(self):
@@ -119,10 +122,11 @@ class Messages(FaultyCase):
         return self.resume(), "removed from the pool", TEN
 
     def the_case_changes_too(self):
-        process = self.start_and_let_see("sleep 1")
+        process = self.start_and_let_see(self.until_told())
         for name in range(11, 23):
             with open(os.path.join(self.case, f"f{name}"), "w") as file:
                 file.write("of somebody else\n")
+        self.tell()
         return self.finish(process), "changed", "2 names more"
 
     def the_pool_is_full(self):

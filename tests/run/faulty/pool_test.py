@@ -279,12 +279,13 @@ class ManyFiles(FaultyCase):
         victim = os.path.join(self.case, "removed-by-the-program")
         with open(victim, "w") as file:
             file.write("an input\n")
-        script = f"sleep 2.5; rm removed-by-the-program; exec {' '.join(self.solver('-flood', files))}"
+        script = f"{self.until_told()}; rm removed-by-the-program; exec {' '.join(self.solver('-flood', files))}"
         process = self.start(["sh", "-c", script])
         agent = self.agent()
         wait_for(self.homes, what="the pool")
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.kill(agent, 19)
+        self.tell()
         wait_for(
             lambda: not self.of_this_test("sh") and not self.of_this_test("stepFoam"), 60, "the end of the program"
         )

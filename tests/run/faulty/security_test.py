@@ -58,10 +58,11 @@ class Links(FaultyCase):
 
     def test_a_directory_of_the_case_replaced_by_a_link_is_not_written_through(self):
         os.mkdir(os.path.join(self.case, "results"))
-        process = self.script("sleep 2.5; echo data > results/data; sleep 1")
+        process = self.script(f"{self.until_told()}; echo data > results/data; sleep 1")
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.rmdir(os.path.join(self.case, "results"))
         os.symlink(self.outside, os.path.join(self.case, "results"))
+        self.tell()
         self.assertNotEqual(self.finish(process), 0, self.output)
         self.assertEqual(os.listdir(self.outside), ["secret"], "written outside of the case")
         self.assertIn("symbolic link", self.output)
@@ -70,12 +71,12 @@ class Links(FaultyCase):
     def test_a_file_of_the_case_replaced_by_a_link_is_not_written_through(self):
         with open(os.path.join(self.case, "setup"), "w") as file:
             file.write("original\n")
-        process = self.start(
-            ["sh", "-c", "sleep 2.5; echo data > setup; sleep 1"], ["--copy", "setup", "--set", "drain.settle=200ms"]
-        )
+        script = f"{self.until_told()}; echo data > setup; sleep 1"
+        process = self.start(["sh", "-c", script], ["--copy", "setup", "--set", "drain.settle=200ms"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         os.unlink(os.path.join(self.case, "setup"))
         os.symlink(os.path.join(self.outside, "secret"), os.path.join(self.case, "setup"))
+        self.tell()
         self.assertEqual(self.finish(process), harness.CONFLICT, self.output)
         with open(os.path.join(self.outside, "secret")) as file:
             self.assertEqual(file.read(), "secret\n")
@@ -91,13 +92,14 @@ class Links(FaultyCase):
             self.assertEqual(file.read(), "mine\n")
 
     def test_links_that_climb_out_of_the_pool_or_the_case_are_not_looked_through(self):
-        process = self.start(["sh", "-c", "sleep 3"], ["--via", "path", "--set", "drain.settle=200ms"])
+        process = self.start(["sh", "-c", f"{self.until_told()}; sleep 1"], ["--via", "path", "--set", "drain.settle=200ms"])
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         [home] = self.homes()
         up = "/.." * 12
         for base in (home, os.path.join(home, "lower")):
             name = "planted-" + os.path.basename(base)
             os.symlink(base + up + self.outside + "/secret", os.path.join(home, "tree/case", name))
+        self.tell()
         self.finish(process)
         self.assertNotIn(b"secret\n", self.on_case_text())
 
