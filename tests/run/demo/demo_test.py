@@ -187,7 +187,7 @@ class WithoutOpenFoamTest(unittest.TestCase):
                 env=casetools.environment(PATH=str(programs), PYTHONPATH=str(hidden), **SUDO),
                 capture_output=True,
                 text=True,
-                timeout=100,
+                timeout=400,
             )
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             for words in ("no OpenFOAM here (no simpleFoam", "demo/writer.py", f"a directory of {shared}"):
@@ -303,7 +303,7 @@ class DemoTest(unittest.TestCase):
             env=casetools.environment(OMPI_MCA_mpi_yield_when_idle="1"),  # beside other tests
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=400,
         )
 
     def setUp(self):

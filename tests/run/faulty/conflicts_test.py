@@ -109,7 +109,9 @@ class Conflicts(Edits):
 
     def test_conflict_and_undrained_together_keep_what_is_only_local(self):
         self.ranks = 0
-        process = self.start_with_result("echo late > late", ["--set", "drain.settle=100ms", "--patience", "2s"], fault="")
+        process = self.start_with_result(
+            "echo late > late", ["--set", "drain.settle=100ms", "--patience", "2s"], fault=""
+        )
         self.write("result", "user\n")
         wait_for(lambda: self.beside("", "result"), what="the version kept beside")
         self.set_fault("fsync:EIO")

@@ -92,7 +92,9 @@ class Links(FaultyCase):
             self.assertEqual(file.read(), "mine\n")
 
     def test_links_that_climb_out_of_the_pool_or_the_case_are_not_looked_through(self):
-        process = self.start(["sh", "-c", f"{self.until_told()}; sleep 1"], ["--via", "path", "--set", "drain.settle=200ms"])
+        process = self.start(
+            ["sh", "-c", f"{self.until_told()}; sleep 1"], ["--via", "path", "--set", "drain.settle=200ms"]
+        )
         wait_for(lambda: any(run["phase"] == "running" for run in self.status()), what="the program")
         [home] = self.homes()
         up = "/.." * 12
