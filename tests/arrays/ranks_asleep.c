@@ -1,7 +1,7 @@
-// Loaded before an MPI (LD_PRELOAD) whose ranks spin while they wait: here they sleep, so that tests with more ranks than
-// cores, or beside others, take seconds. MPICH knows no way not to spin; Debian 12's waits by UCX, and one that waits
-// otherwise is left as it is. Open MPI yields its core where it is told to (mpi_yield_when_idle), but on a busy machine the
-// kernel soon gives it back to a rank that only yields, and the one that has work waits.
+// Loaded before an MPI (LD_PRELOAD) whose ranks spin while they wait: here they sleep, so that tests with more ranks
+// than cores, or beside others, take seconds. MPICH knows no way not to spin; Debian 12's waits by UCX, and one that
+// waits otherwise is left as it is. Open MPI yields its core where it is told to (mpi_yield_when_idle), but on a busy
+// machine the kernel soon gives it back to a rank that only yields, and the one that has work waits.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
