@@ -23,10 +23,10 @@ def ended(pid):
 class Leaving(FaultyCase):
     ranks = 0
 
-    def start_draining(self, *options, rate="1M"):
+    def start_draining(self, *options, fault=None):
         """Returns when the program has ended and the first files are on the case."""
         solver = self.solver("-steps", STEPS, "-bytes", 200_000)
-        process = self.start(solver, ["--drain-when", "end", "--bandwidth", rate, *options])
+        process = self.start(solver, ["--drain-when", "end", "--bandwidth", "1M", *options], fault)
         wait_for(lambda: self.of_this_test("forebay-agent") and self.phase() == "draining", what="the drain")
         return process
 
@@ -94,12 +94,14 @@ class Leaving(FaultyCase):
         self.assert_resumed()
 
     def test_a_second_signal_ends_it_at_once(self):
-        process = self.start_draining(rate="300k")
+        process = self.start_draining(fault="")
+        self.set_fault("rename:delay=1500ms")  # it takes seconds for what is restartable
         os.kill(process.pid, signal.SIGTERM)
         wait_for(lambda: os.path.exists(os.path.join(self.homes()[0], "leave")), what="the agent's being told")
         os.kill(process.pid, signal.SIGINT)
         self.finish_within(process, 2)
         self.assertTrue(self.of_this_test("forebay-agent"), "it was waited for")
+        self.set_fault("")
         self.assert_resumed()
 
     def test_an_agent_that_is_stopped_is_not_waited_for(self):
