@@ -38,7 +38,7 @@ class Outage(FaultyCase):
     def begin(self, steps, *options):
         process = self.start(
             self.solver("-steps", steps, "-delay", 150, "-bytes", 20_000, *options),
-            ["--patience", "30s", "--set", "drain.silence=30s"],
+            ["--patience", "60s", "--set", "drain.silence=60s"],
         )
         wait_for(self.on_case, what="the first drained time")
         return process
