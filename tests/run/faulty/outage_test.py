@@ -40,6 +40,8 @@ class Outage(FaultyCase):
             self.solver("-steps", steps, "-delay", 150, "-bytes", 20_000, *options),
             ["--patience", "60s", "--set", "drain.silence=60s"],
         )
+        # A rank that begins later does not find the case.
+        wait_for(lambda: len({path.split("/")[0] for path in self.completed()}) == self.ranks, what="files of all ranks")
         wait_for(self.on_case, what="the first drained time")
         return process
 
