@@ -41,7 +41,9 @@ class Outage(FaultyCase):
             ["--patience", "60s", "--set", "drain.silence=60s"],
         )
         # A rank that begins later does not find the case.
-        wait_for(lambda: len({path.split("/")[0] for path in self.completed()}) == self.ranks, what="files of all ranks")
+        wait_for(
+            lambda: len({path.split("/")[0] for path in self.completed()}) == self.ranks, what="files of all ranks"
+        )
         wait_for(self.on_case, what="the first drained time")
         return process
 
