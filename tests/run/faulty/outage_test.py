@@ -25,6 +25,12 @@ class Outage(FaultyCase):
         self.case = os.path.join(self.shared, "case")
         super().make_case()
 
+    def assert_nothing_left(self):
+        """GlusterFS may refuse to remove an empty directory for some seconds after it is back (docs/gaps.md)."""
+        self.assertEqual(self.homes(), [])
+        control = os.path.join(self.case, ".forebay")
+        self.assertEqual(os.listdir(control) if os.path.isdir(control) else [], [], "the control directory holds files")
+
     def pids(self, kind):
         lines = subprocess.run([SLOW, "pids", self.shared], check=True, capture_output=True, text=True).stdout
         return [int(line.split()[1]) for line in lines.splitlines() if line.startswith(kind)]
