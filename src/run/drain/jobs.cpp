@@ -2,6 +2,7 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace forebay::drain {
@@ -19,6 +20,21 @@ std::vector<Outcome> Outcomes::take() {
   eventfd_t count = 0;
   ::eventfd_read(signal_.get(), &count);
   return std::exchange(outcomes_, {});
+}
+
+void FilesOnTheirWay::add(const std::string& key, const FileId& file) {
+  const std::scoped_lock lock(mutex_);
+  files_[key].insert(file);
+}
+
+void FilesOnTheirWay::remove(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  files_.erase(key);
+}
+
+bool FilesOnTheirWay::contains(const FileId& file) const {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(files_, [&](const auto& each) { return each.second.contains(file); });
 }
 
 void Temporaries::note(const std::string& path, bool made) {

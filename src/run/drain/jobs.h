@@ -73,6 +73,19 @@ class Outcomes {
   Descriptor signal_;
 };
 
+// The local files that jobs are carrying now, by the jobs' keys. A mover's thread adds a file before it asks how many
+// names the file has: so a second name that it missed is found by the job of that name. Thread-safe.
+class FilesOnTheirWay {
+ public:
+  void add(const std::string& key, const FileId& file);
+  void remove(const std::string& key);
+  bool contains(const FileId& file) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::set<FileId>> files_;
+};
+
 // The temporary names that are on the case now. Thread-safe.
 class Temporaries {
  public:

@@ -18,6 +18,13 @@ bool is_file(const std::string& path, const FileId& file) {
 
 }  // namespace
 
+void note_on_their_way(const layouts::Unit& unit, const std::string& directory, const std::string& key,
+                       FilesOnTheirWay& files) {
+  for (const layouts::OutputFile& file : unit.files)
+    if (const auto status = status_of(join(directory, file.path)); status && S_ISREG(status->st_mode))
+      files.add(key, {status->st_dev, status->st_ino});
+}
+
 bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
                   Prepared& prepared) {
   std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
@@ -47,7 +54,8 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
 // gets a second one. Where another unit is just bringing it, or it is in doubt, this one comes later.
 void Links::find_partners(const Job& job) {
   const std::set<FileId>& files = job.prepared->several_names;
-  if (std::ranges::any_of(files, [&](const FileId& file) { return carrying_.contains(file); })) return try_later(job);
+  if (std::ranges::any_of(files, [&](const FileId& file) { return on_their_way_.contains(file); }))
+    return try_later(job);
   bool in_doubt = false;
   std::set<ino_t> inodes;
   for (const auto& [device, inode] : files) inodes.insert(inode);
@@ -67,7 +75,7 @@ void Links::find_partners(const Job& job) {
   });
   if (in_doubt) return try_later(job);
   for (const FileId& file : files)
-    if (!partners->contains(file)) carrying_.emplace(file, job.key);
+    if (!partners->contains(file)) on_their_way_.add(job.key, file);
   if (job.kind == Job::Kind::file) {
     work_.submit_file(job.key, run_.phase == Phase::running, partners, job.place.turn);
   } else {
@@ -77,8 +85,8 @@ void Links::find_partners(const Job& job) {
 
 void Links::try_later(const Job& job) {
   if (run_.phase != Phase::running) return;  // the next pass finds it again
-  // A time is submitted again after the next look.
-  if (job.kind == Job::Kind::file) seen_.others.wait_for_quiet(job.key, std::nullopt, job.place.turn);
+  // A time is submitted again after the next look. A file gets a new turn: the job that it waits for may wait for this.
+  if (job.kind == Job::Kind::file) seen_.others.wait_for_quiet(job.key);
 }
 
 // The second name changed the ctime of all others: it is no longer compared.
@@ -107,10 +115,6 @@ void Links::note_second_name(const PublishedFile& file) {
     if (known.deleted) run_.record(deleted_record(path));  // a removal that was told meanwhile stays told
     if (known.evicted) run_.record(evicted_record(path));
   }
-}
-
-void Links::note_landed(const std::string& key) {
-  std::erase_if(carrying_, [&](const auto& each) { return each.second == key; });
 }
 
 }  // namespace forebay::drain

@@ -14,6 +14,9 @@ namespace forebay::drain {
 
 // Where the case has files that are to get a second name.
 using Partners = std::map<FileId, layouts::HardLink>;
+// A time's files are on their way. To be noted before use_partners() asks how many names they have.
+void note_on_their_way(const layouts::Unit& unit, const std::string& directory, const std::string& key,
+                       FilesOnTheirWay& files);
 // Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
 // found out first (`several_names`).
 bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
@@ -25,7 +28,8 @@ class Links {
 
   void find_partners(const Job& job);
   void note_second_name(const PublishedFile& file);
-  void note_landed(const std::string& key);
+  void note_landed(const std::string& key) { on_their_way_.remove(key); }
+  FilesOnTheirWay& on_their_way() { return on_their_way_; }
   // So many second names became files of their own.
   void note_separated(std::uint64_t names) { separated_ += names; }
   std::uint64_t separated() const { return separated_; }
@@ -36,7 +40,7 @@ class Links {
   Run& run_;
   Observation& seen_;
   Work& work_;
-  std::map<FileId, std::string> carrying_ = {};  // files with several names that are on their way, and by which job
+  FilesOnTheirWay on_their_way_ = {};
   std::uint64_t separated_ = 0;
 };
 

@@ -35,7 +35,7 @@ bool must_wait(const LocalFile& file, const struct stat& now, bool at_end) {
 
 // Makes the unit of a file, in a thread of the mover. nullopt: nothing is to be carried, or not now.
 Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles& shared, bool at_end,
-                                             Prepared& prepared) {
+                                             FilesOnTheirWay& on_their_way, Prepared& prepared) {
   // A link that took the place of a directory on the way: the file is gone from here, what is there is another.
   const auto there = open_unlinked(file.local, O_PATH);
   if (!there) {
@@ -45,6 +45,12 @@ Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles&
   }
   struct stat now {};
   if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", file.local);
+  const FileId id{now.st_dev, now.st_ino};
+  if (S_ISREG(now.st_mode)) {
+    on_their_way.add(file.path, id);
+    if (::fstat(there->get(), &now) != 0) return errno_error("cannot stat", file.local);
+  }
+  const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
   const auto replaces = file.known && !file.known->directory ? file.known->on_case : std::nullopt;
   const auto with_parents = [&](layouts::Unit unit) -> Result<std::optional<layouts::Unit>> {
     const auto made = make_parents(shared, file.parents, prepared);
@@ -52,13 +58,13 @@ Result<std::optional<layouts::Unit>> unit_of(const LocalFile& file, SharedFiles&
     if (!*made) return std::nullopt;  // the next pass clears the way
     return std::optional(std::move(unit));
   };
-  if (file.version && file.version->unit && !file.grows())
+  const bool was_linked = several_names && file.version && file.version->mark.inode == now.st_ino;
+  if (file.version && file.version->unit && !file.grows() && !was_linked)
     return with_parents(held_unit(*file.version, file.path, replaces, prepared));
   prepared.postponed = must_wait(file, now, at_end);
   if (prepared.postponed) return std::nullopt;
-  const bool several_names = S_ISREG(now.st_mode) && now.st_nlink > 1;
-  const FileId id{now.st_dev, now.st_ino};
   if (several_names && !file.partners) {
+    on_their_way.remove(file.path);
     prepared.several_names.insert(id);
     return std::nullopt;
   }
@@ -187,9 +193,10 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
                        local_group(run.request.home),
                        must_be_sealed,
                        !is_below(source, run.request.case_path)};
-  submit(std::move(job), [file, prepared, &at_end = run.is_ending, files = run.shared.get()] {
-    return unit_of(file, *files, at_end, *prepared);
-  });
+  submit(std::move(job),
+         [file, prepared, &at_end = run.is_ending, files = run.shared.get(), &on_their_way = links.on_their_way()] {
+           return unit_of(file, *files, at_end, on_their_way, *prepared);
+         });
 }
 
 // Made where it is missing, and given its mode where the program changed it. The mode comes in a pass of its own, since
@@ -234,23 +241,28 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_held, s
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::rank_time, target, rank, rank, time, from_held, prepared};
   if (turn != 0) job.place = {Line::times, turn};
-  submit(std::move(job),
-         [rank, time, target, directory, prepared, partners, own, placed = run.request.placed,
-          lower = run.request.lower, &at_end = run.is_ending]() -> Result<std::optional<layouts::Unit>> {
-           auto rank_time = read_time(rank, directory, true, placed, lower);
-           prepared->postponed = at_end && is_still_open(rank_time);
-           if (prepared->postponed) return std::nullopt;
-           if (!rank_time) return tl::unexpected<Error>(as_unreadable(rank_time.error()));
-           if (!*rank_time) return std::nullopt;
-           auto unit = layouts::verbatim_time(**rank_time, time);
-           if (!unit && unit.error().errno_value == ENOENT) return std::nullopt;  // purged while it was read
-           if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
-           unit->target = target;
-           if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
-           if (!use_partners(*unit, directory, own, partners.get(), *prepared)) return std::nullopt;
-           mark_sources(*unit, directory, placed, *prepared);
-           return std::optional(std::move(*unit));
-         });
+  submit(
+      std::move(job),
+      [rank, time, target, directory, prepared, partners, own, placed = run.request.placed, lower = run.request.lower,
+       &at_end = run.is_ending, &on_their_way = links.on_their_way()]() -> Result<std::optional<layouts::Unit>> {
+        auto rank_time = read_time(rank, directory, true, placed, lower);
+        prepared->postponed = at_end && is_still_open(rank_time);
+        if (prepared->postponed) return std::nullopt;
+        if (!rank_time) return tl::unexpected<Error>(as_unreadable(rank_time.error()));
+        if (!*rank_time) return std::nullopt;
+        auto unit = layouts::verbatim_time(**rank_time, time);
+        if (!unit && unit.error().errno_value == ENOENT) return std::nullopt;  // purged while it was read
+        if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
+        unit->target = target;
+        if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
+        note_on_their_way(*unit, directory, target, on_their_way);
+        if (!use_partners(*unit, directory, own, partners.get(), *prepared)) {
+          on_their_way.remove(target);
+          return std::nullopt;
+        }
+        mark_sources(*unit, directory, placed, *prepared);
+        return std::optional(std::move(*unit));
+      });
 }
 
 // A time that was quiet (other_times.h).
@@ -259,7 +271,7 @@ void Work::submit_other_time(const std::string& directory) {
   Job job{Job::Kind::other_time, directory, 0, 0, {}, false, prepared};
   submit(std::move(job),
          [directory, local = local_of(run.roots, directory), prepared, placed = run.request.placed,
-          lower = run.request.lower]() -> Result<std::optional<layouts::Unit>> {
+          lower = run.request.lower, &on_their_way = links.on_their_way()]() -> Result<std::optional<layouts::Unit>> {
            auto time = read_time(0, local, true, placed, lower);
            prepared->postponed = is_still_open(time);
            if (prepared->postponed) return std::nullopt;
@@ -270,6 +282,7 @@ void Work::submit_other_time(const std::string& directory) {
            unit->target = directory;
            if (auto used = use_placed(*unit, local, placed); !used) return forward(used);
            Prepared names;
+           note_on_their_way(*unit, local, directory, on_their_way);
            if (!use_partners(*unit, local, {}, nullptr, names)) return std::nullopt;  // file by file
            mark_sources(*unit, local, placed, *prepared);
            return std::optional(std::move(*unit));

@@ -287,6 +287,50 @@ TEST_F(DrainTest, HardLinksBetweenOutputsAreHardLinksOnTheCase) {
   }
 }
 
+TEST_F(DrainTest, AFileThatGetsASecondNameWhileItIsOnItsWayHasBothOnTheCase) {
+  settings_.mover.threads = 16;
+  for (const auto& [of_a_time, at_the_end] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+    std::atomic<bool> blocked = true, reached = false;
+    settings_.mover.publish.pace = [&](std::size_t) {
+      reached = true;
+      blocked.wait(true);
+      return true;
+    };
+    open();
+    if (of_a_time) {
+      for (const std::string time : {"1", "1.5"}) write_time(time);
+    } else {
+      write(tree() + "/a", "one content");
+    }
+    EXPECT_TRUE(drive([&] { return reached.load(); }));
+    if (of_a_time) {
+      std::filesystem::create_directory(local(0) + "/2");
+      std::filesystem::create_hard_link(local(0) + "/1/p", local(0) + "/2/p_old");
+      for (const std::string time : {"2", "2.5"}) write_time(time);
+    } else {
+      std::filesystem::create_hard_link(tree() + "/a", tree() + "/b");
+    }
+    if (at_the_end) {
+      EXPECT_TRUE(drain_->begin_finish(true));
+    }
+    for (int i = 0; i < 100; ++i) round();
+    EXPECT_FALSE(on_case(of_a_time ? "processor0/1/p" : "a"));
+    blocked = false;
+    blocked.notify_all();
+    if (!at_the_end) {
+      EXPECT_TRUE(drain_->begin_finish(true));
+    }
+    await_end();
+    EXPECT_EQ(drain_->report().trouble, std::nullopt);
+    drain_.reset();
+    const auto [first, second] =
+        of_a_time ? std::pair("/processor0/1/p", "/processor0/2/p_old") : std::pair("/a", "/b");
+    EXPECT_EQ(identity(case_ + first).inode, identity(case_ + second).inode) << first << at_the_end;
+    TearDown();
+    SetUp();
+  }
+}
+
 TEST_F(DrainTest, ALinkedFileThatIsWrittenAgainOrRemovedIsFollowedUnderEachName) {
   open();
   write(tree() + "/a", "first");
