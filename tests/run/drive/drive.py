@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs that are made from seeds under `forebay run`, and judges what is left by what the programs recorded.
 
-    drive.py [--seeds 1-2000] [--jobs N] [--again N] [--minutes M] [--keep DIR] [--until-one-fails]
+    drive.py [--seeds 1-2000] [--jobs N] [--again N] [--minutes M] [--keep DIR] [--each] [--until-one-fails]
 
 A seed (plan.py) stands for a case, for what each rank of a program writes, appends, purges, removes, renames and writes
 again, and for what happens to the run: who dies and when, how small the pool is, how slowly results are carried.
@@ -44,9 +44,9 @@ class Driver:
         self.place = casetools.Workplace("drive")
         self.until = time.monotonic() + 60 * options.minutes
         with open(EXPECTED) as file:
-            self.tally = Tally(expected_failures(file), functools.partial(print, flush=True))
+            self.tally = Tally(expected_failures(file), functools.partial(print, flush=True), options.each)
         self.mounts, self.namespaces = may_mount(), casetools.namespaces_work()
-        self.stopped = False
+        self.stopped = self.out_of_time = False
 
     def one(self, seed):
         """Runs a seed. One that fails unexpectedly is run again, as often as was asked for; when it passes then, it is told."""
@@ -64,8 +64,11 @@ class Driver:
         begun = time.monotonic()
         if (plan.pool == "small" and not self.mounts) or (plan.way == "namespace" and not self.namespaces):
             return plan, NOT_RUN, ["this machine does not allow it"], 0
-        if self.stopped or begun > self.until:
-            return plan, NOT_RUN, ["no time is left" if not self.stopped else "one has failed"], 0
+        if self.stopped:
+            return plan, NOT_RUN, ["one has failed"], 0
+        if begun > self.until:
+            self.out_of_time = True
+            return plan, NOT_RUN, ["no time is left"], 0
         run = Run(plan, os.path.join(self.place.directory, str(seed)), os.path.join(self.place.pool, str(seed)))
         try:
             wrong = Judge(plan, run.program, run.go()).judge()
@@ -104,7 +107,8 @@ def main():
     parser.add_argument("--fixed", action="store_true", help="only those of `make test`")
     parser.add_argument("--jobs", type=int, default=4, help="runs at the same time; they mostly wait")
     parser.add_argument("--again", type=int, default=0, help="how often a seed that failed unexpectedly is run again")
-    parser.add_argument("--minutes", type=float, default=120, help="begins no run after so long")
+    parser.add_argument("--minutes", type=float, default=120, help="begins no run after so long: exit status 1")
+    parser.add_argument("--each", action="store_true", help="tells of each seed, also of one that passes")
     parser.add_argument("--keep", help="a directory for what those that failed left")
     parser.add_argument(
         "--until-one-fails", action="store_true", help="begins no run after one that was not expected to"
@@ -113,7 +117,7 @@ def main():
     driver = Driver(options)
     try:
         driver.go(FIXED if options.fixed else options.seeds)
-        return 0 if driver.tally.summary() else 1
+        return 0 if driver.tally.summary() and not driver.out_of_time else 1
     finally:
         driver.place.remove()
 

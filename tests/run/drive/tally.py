@@ -21,14 +21,16 @@ def expected_failures(lines):
 
 
 class Tally:
-    def __init__(self, expected, tell=print):
-        self.expected, self.tell = expected, tell
+    def __init__(self, expected, tell=print, each=False):
+        self.expected, self.tell, self.each = expected, tell, each
         self.counts = collections.Counter()
         self.unexpected, self.pass_now = [], []
 
     def add(self, plan, outcome, wrong=(), seconds=0):
         self.counts[outcome] += 1
         seed, known = plan.seed, self.expected.get(plan.seed)
+        if outcome == PASSED and self.each:
+            self.tell(f"seed {seed}: passed, {seconds:.1f} s: {plan.describe()}")
         if outcome == NOT_RUN:
             self.tell(f"seed {seed}: not run: {wrong[0]}")
         elif outcome == PASSED and known and known[0]:

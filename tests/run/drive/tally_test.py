@@ -44,6 +44,13 @@ class TallyTest(unittest.TestCase):
         self.assertTrue(self.tally.summary())
         self.assert_told("since they pass: [1]")
 
+    def test_one_that_passes_is_told_where_each_is_asked_for(self):
+        self.add(3, PASSED)
+        self.assertEqual(self.told, [])
+        self.tally.each = True
+        self.add(3, PASSED)
+        self.assert_told("seed 3: passed")
+
     def test_one_that_was_not_run_is_told(self):
         self.add(3, NOT_RUN, "no time is left")
         self.assertTrue(self.tally.summary())
