@@ -458,6 +458,8 @@ class InstallTest(unittest.TestCase):
         ):
             done = self.call(self.forebay, "bench", name, flag, "nosuch")
             self.assertIn(message, done.stderr)
+        kept = glob.glob(glob.escape(self.prefix) + "/share/**/__pycache__", recursive=True)
+        self.assertEqual(kept, [], "pip, and who removes an archive's files, would leave them")
 
     def test_what_benchmarks_share_is_none_itself(self):
         done = self.call(self.forebay, "bench", "case")

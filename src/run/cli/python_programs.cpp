@@ -22,7 +22,7 @@ Status start_python(const std::string& program, std::vector<std::string> words) 
   ::setenv("FOREBAY_VERSION", FOREBAY_VERSION, 1);  // for what it prints as JSON
   const auto python = find_python();
   if (!python) return forward(python);
-  words.insert(words.begin(), {*python, program});
+  words.insert(words.begin(), {*python, "-B", program});
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());

@@ -12,7 +12,8 @@ namespace forebay::cli {
 // in an error. `holding`: a file that must be there; what is not built is not installed.
 Result<std::string> python_programs(const std::string& what, const std::string& holding);
 
-// The program finds the version of forebay in FOREBAY_VERSION. It returns only when the program cannot be started.
+// The program finds the version of forebay in FOREBAY_VERSION. Python writes nothing beside it (-B): whoever removes an
+// installation would leave that. It returns only when the program cannot be started.
 Status start_python(const std::string& program, std::vector<std::string> words);
 
 }  // namespace forebay::cli
