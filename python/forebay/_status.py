@@ -42,4 +42,4 @@ class Error(Exception):
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
-        self.status: Status | int = Status(status) if status in Status._value2member_map_ else status
+        self.status: "Status | int" = Status(status) if status in Status._value2member_map_ else status

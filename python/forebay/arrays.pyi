@@ -1,12 +1,12 @@
 import os
 import types as _types
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
-from typing_extensions import Self
+from typing_extensions import Self, TypeAlias
 
 from ._arrays_library import ArraysError as ArraysError
 from ._status import Status as Status

@@ -1,10 +1,11 @@
 import os
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypeAlias
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Mode: TypeAlias = Literal["any", "create", "must-exist", "read-only", "partial"]
