@@ -8,7 +8,7 @@
 #   inside LAYER USER SCRIPT  runs bash in the root whose last layer that is, in namespaces that end with it. What it writes
 #                           is kept until the test ends, in its home beyond that LAYER
 #   with_command, with_group NAME  make the layers bookworm-command and bookworm-NAME, by scripts/install-dependencies
-#   listing NAME            prints the commands that docs/install.md shows under that name
+#   listing NAME [PAGE]     prints the commands that a page of docs shows under that name; without PAGE install.md
 #   copy_sources            into the home of the user, also what is not committed
 # `user` there is nobody special: uid 12345, without rights. `sudoer` may use sudo without a password, where it is installed.
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -49,7 +49,9 @@ bare() {
     [ -n "$mirror" ] || fail "apt knows no mirror of Debian: apt-get update"
     rm -rf "$roots/$suite"
     mkdir -p "$roots/$suite/new" "$cache/debootstrap"
-    debootstrap --variant=minbase --cache-dir="$cache/debootstrap" "$suite" "$roots/$suite/new" "$mirror" > "$roots/$suite.log" 2>&1 ||
+    local recipe=/usr/share/debootstrap/scripts/$suite
+    [ -e "$recipe" ] || recipe=${recipe%/*}/sid  # of a suite that is newer than this debootstrap
+    debootstrap --variant=minbase --cache-dir="$cache/debootstrap" "$suite" "$roots/$suite/new" "$mirror" "$recipe" > "$roots/$suite.log" 2>&1 ||
       { tail -n 5 "$roots/$suite.log" >&2; fail "debootstrap failed"; }
     chroot "$roots/$suite/new" useradd --create-home --shell /bin/bash --uid 12345 user
     chroot "$roots/$suite/new" useradd --create-home --shell /bin/bash --uid 12346 sudoer
@@ -134,5 +136,5 @@ with_command() {
 }
 with_group() { layer "bookworm-$1" bookworm-command "~/install-dependencies --yes $1"; }
 
-# The commands that docs/install.md shows under a name.
-listing() { sed -n "/<!-- listing: $1 -->/,/^\`\`\`\$/p" "$sources/docs/install.md" | sed '1,2d;$d'; }
+# The commands that a page shows under a name.
+listing() { sed -n "/<!-- listing: $1 -->/,/^\`\`\`\$/p" "$sources/docs/${2:-install.md}" | sed '1,2d;$d'; }

@@ -138,7 +138,7 @@ class PagesTest(unittest.TestCase):
 
     def test_the_tests_that_pages_name_exist(self):
         known = set()
-        for configuration in ("Builds", "Nfs"):  # those that are only there when they are asked for, too
+        for configuration in ("Builds", "Nfs", "Packages"):  # those that are only there when they are asked for, too
             words = ["ctest", "--test-dir", BUILD_TREE, "-N", "-C", configuration]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
             known.update(re.findall(r"(?m)^ +Test +#\d+: (\S+)", done.stdout))
