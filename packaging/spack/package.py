@@ -1,6 +1,8 @@
 # Untested: Spack could not be run where this was written. Copy it to packages/forebay/ of a repository of yours, and say
-# `spack dev-build forebay@0.1.0` in the sources; there is no release to fetch yet.
-from spack.package import CMakePackage, conflicts, depends_on, license, variant, version
+# `spack dev-build forebay@0.1.0` in the sources; there is no release to fetch yet. It is for Spack 1.0 and later, whose
+# recipes of July 2026 have each dependency.
+from spack.package import conflicts, depends_on, license, variant, version
+from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
 class Forebay(CMakePackage):
