@@ -22,7 +22,7 @@ STEER = f"mkfifo -m 622 /run/server && (while read -r word < /run/server; do {ma
 KILLED = "18,25,27,29,49,81-83,92,96,105,107,114,119,123,130,138,145,150,170,177,184,191,202,213,257,270,271,277,280"
 
 JOBS = {
-    "oracle": (f"{AS_USER} /usr/bin/python3 {RUN}/parity/odd_programs_test.py $FOREBAY", 1200),
+    "oracle": (f"{AS_USER} /usr/bin/python3 {RUN}/parity/odd_programs_test.py $FOREBAY", 2400),
     "outage": (f"{STEER}\n{AS_USER} /usr/bin/python3 {machine.HERE}/outage_test.py -v", 600),
     "kills": (f"{AS_USER} /usr/bin/python3 {DRIVE} --seeds {KILLED}", 3600),
     "drive": (f"{AS_USER} /usr/bin/python3 {DRIVE} --seeds {TWENTY}", 3600),
