@@ -279,9 +279,10 @@ class InterruptedAgain(FaultyCase):
     def start_and_hold_drain(self):
         """Its first files are on the case, and the others come when there is no fault any more."""
         options = ["--drain-when", "end", "--bandwidth", "2M"]
-        process = self.start(self.solver("-steps", 6, "-bytes", 50_000), options, fault="")
-        wait_for(self.on_case, what="the first files on the case, after the program's end")
-        self.set_fault("rename:delay=1000ms")
+        # Held from the start: a drain of a second may end before it is seen to have begun.
+        process = self.start(self.solver("-steps", 6, "-bytes", 50_000), options, fault="rename:delay=1000ms")
+        is_begun = lambda: any(path.startswith("processor") for path in self.on_case())  # noqa: E731
+        wait_for(is_begun, what="the first files on the case, after the program's end")
         return process
 
     def test_it_drains_on_in_the_background_and_then_only_its_mark_is_left(self):

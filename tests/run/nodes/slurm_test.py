@@ -190,7 +190,8 @@ class SlurmTest(unittest.TestCase):
         with mock.patch.dict(os.environ, FOREBAY_DRAIN_WHEN="end", FOREBAY_DRAIN_BANDWIDTH="20k"):
             case, job = self.begun("killed", self.endless_case)
         wait_for(lambda: "\nTime = 0.06\n" in self.read(case, "log.icoFoam"), 60, "12 times in the pools")
-        self.assertEqual(common_times(case, 4), set())
+        # Where the program was fast, some have had to leave a pool that was nearly full.
+        self.assertLess(self.newest(case), 0.06)
         self.slurm("scancel", job)
         log = self.end_of(job, case)
         self.assertIn(": Killed", log, "Slurm killed the step while it drained")
