@@ -18,15 +18,12 @@ bool is_file(const std::string& path, const FileId& file) {
 
 }  // namespace
 
-void note_on_their_way(const layouts::Unit& unit, const std::string& directory, const std::string& key,
-                       FilesOnTheirWay& files) {
+bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
+                  FilesOnTheirWay& on_their_way, Prepared& prepared) {
+  // Before it is asked how many names they have.
   for (const layouts::OutputFile& file : unit.files)
     if (const auto status = status_of(join(directory, file.path)); status && S_ISREG(status->st_mode))
-      files.add(key, {status->st_dev, status->st_ino});
-}
-
-bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
-                  Prepared& prepared) {
+      on_their_way.add(unit.target, {status->st_dev, status->st_ino});
   std::map<FileId, std::pair<layouts::OutputFile*, nlink_t>> elsewhere;  // how many names are not explained yet
   for (layouts::OutputFile& file : unit.files) {
     struct stat status {};
@@ -47,7 +44,9 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
       file->hard_link = partner->second;
     }
   }
-  return prepared.several_names.empty();
+  if (prepared.several_names.empty()) return true;
+  on_their_way.remove(unit.target);
+  return false;
 }
 
 // A unit was found to have files with names elsewhere. Where the case has such a name already, as the file is now, it

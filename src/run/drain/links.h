@@ -14,13 +14,10 @@ namespace forebay::drain {
 
 // Where the case has files that are to get a second name.
 using Partners = std::map<FileId, layouts::HardLink>;
-// A time's files are on their way. To be noted before use_partners() asks how many names they have.
-void note_on_their_way(const layouts::Unit& unit, const std::string& directory, const std::string& key,
-                       FilesOnTheirWay& files);
-// Makes those files of a time that have a name on the case already hard links to it. False: whether they have must be
-// found out first (`several_names`).
+// Makes those files of a time that have a name on the case already hard links to it. The files are on their way from
+// then on, under the unit's target. False: whether they have a name must be found out first (`several_names`).
 bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNames& own, const Partners* partners,
-                  Prepared& prepared);
+                  FilesOnTheirWay& on_their_way, Prepared& prepared);
 
 class Links {
  public:

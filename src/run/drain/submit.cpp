@@ -255,11 +255,7 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_held, s
         if (!unit) return tl::unexpected<Error>(as_unreadable(unit.error()));
         unit->target = target;
         if (auto used = use_placed(*unit, directory, placed); !used) return forward(used);
-        note_on_their_way(*unit, directory, target, on_their_way);
-        if (!use_partners(*unit, directory, own, partners.get(), *prepared)) {
-          on_their_way.remove(target);
-          return std::nullopt;
-        }
+        if (!use_partners(*unit, directory, own, partners.get(), on_their_way, *prepared)) return std::nullopt;
         mark_sources(*unit, directory, placed, *prepared);
         return std::optional(std::move(*unit));
       });
@@ -282,8 +278,7 @@ void Work::submit_other_time(const std::string& directory) {
            unit->target = directory;
            if (auto used = use_placed(*unit, local, placed); !used) return forward(used);
            Prepared names;
-           note_on_their_way(*unit, local, directory, on_their_way);
-           if (!use_partners(*unit, local, {}, nullptr, names)) return std::nullopt;  // file by file
+           if (!use_partners(*unit, local, {}, nullptr, on_their_way, names)) return std::nullopt;  // file by file
            mark_sources(*unit, local, placed, *prepared);
            return std::optional(std::move(*unit));
          });

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 
 #include <array>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -261,21 +260,15 @@ TEST_F(CollatedTest, ALateFileIsNoReasonToWaitForRoom) {
 }
 
 TEST_F(CollatedTest, WhatIsWrittenWhileAGroupIsOnItsWayWhenTheProgramEndsComesHome) {
-  std::atomic<bool> blocked = true, reached = false;
-  settings_.mover.publish.pace = [&](std::size_t) {
-    reached = true;
-    blocked.wait(true);
-    return true;
-  };
+  hold_mover();
   open();
   write_time("1");
   write_time("2");
-  ASSERT_TRUE(drive([&] { return reached.load(); }));
+  ASSERT_TRUE(drive([&] { return mover_has_stopped(); }));
   for (const int rank : {0, 1}) write(local(rank) + "/1/uniform/late", field("1", "came late"));
   for (const int rank : {0, 1}) drain_->rank_ended(rank, true);
   ASSERT_TRUE(drain_->begin_finish(true));
-  blocked = false;
-  blocked.notify_all();
+  release_mover();
   await_end();
   EXPECT_EQ(drain_->report().trouble, std::nullopt);
   drain_.reset();

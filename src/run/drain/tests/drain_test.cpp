@@ -290,19 +290,14 @@ TEST_F(DrainTest, HardLinksBetweenOutputsAreHardLinksOnTheCase) {
 TEST_F(DrainTest, AFileThatGetsASecondNameWhileItIsOnItsWayHasBothOnTheCase) {
   settings_.mover.threads = 16;
   for (const auto& [of_a_time, at_the_end] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
-    std::atomic<bool> blocked = true, reached = false;
-    settings_.mover.publish.pace = [&](std::size_t) {
-      reached = true;
-      blocked.wait(true);
-      return true;
-    };
+    hold_mover();
     open();
     if (of_a_time) {
       for (const std::string time : {"1", "1.5"}) write_time(time);
     } else {
       write(tree() + "/a", "one content");
     }
-    EXPECT_TRUE(drive([&] { return reached.load(); }));
+    EXPECT_TRUE(drive([&] { return mover_has_stopped(); }));
     if (of_a_time) {
       std::filesystem::create_directory(local(0) + "/2");
       std::filesystem::create_hard_link(local(0) + "/1/p", local(0) + "/2/p_old");
@@ -315,8 +310,7 @@ TEST_F(DrainTest, AFileThatGetsASecondNameWhileItIsOnItsWayHasBothOnTheCase) {
     }
     for (int i = 0; i < 100; ++i) round();
     EXPECT_FALSE(on_case(of_a_time ? "processor0/1/p" : "a"));
-    blocked = false;
-    blocked.notify_all();
+    release_mover();
     if (!at_the_end) {
       EXPECT_TRUE(drain_->begin_finish(true));
     }

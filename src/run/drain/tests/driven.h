@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -40,9 +41,26 @@ class DrivenTest : public CaseTest {
     for (int i = 0; i < 20'000 && !drain_->finished(); ++i) pass_a_moment();
   }
 
+  // The mover is to stop at the first bytes that it writes, until release_mover().
+  void hold_mover() {
+    mover_is_held_ = true;
+    mover_has_stopped_ = false;
+    settings_.mover.publish.pace = [this](std::size_t) {
+      mover_has_stopped_ = true;
+      mover_is_held_.wait(true);
+      return true;
+    };
+  }
+  bool mover_has_stopped() const { return mover_has_stopped_; }
+  void release_mover() {
+    mover_is_held_ = false;
+    mover_is_held_.notify_all();
+  }
+
   DrainSettings settings_;
   bool at_work_ = true;  // whether somebody sees the program alive
-  std::unique_ptr<Drain> drain_;
+  std::atomic<bool> mover_is_held_ = false, mover_has_stopped_ = false;
+  std::unique_ptr<Drain> drain_;  // last: its threads look at the others
 };
 
 }  // namespace forebay::drain
