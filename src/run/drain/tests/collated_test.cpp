@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +12,8 @@
 
 namespace forebay::drain {
 namespace {
+
+using namespace std::chrono_literals;
 
 // Lets modes bind this thread, though it is root's.
 class AsOwnerOnly {
