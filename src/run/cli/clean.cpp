@@ -94,7 +94,7 @@ Status remove_run(const launch::PoolRun& run, bool is_home) {
   if (auto removed = launch::remove(run); !removed) return removed;
   const auto plan = launch::read_plan(run.plan.case_path);
   if (!plan || plan->run != run.plan.run) return {};
-  return launch::remove_control_directory(run.plan.case_path);
+  return launch::remove_control_directory(run.plan.case_path, real_clock());
 }
 
 bool is_there(const std::string& case_path) {
@@ -227,7 +227,7 @@ int survey_mark(const CleanOptions& options, const FoundRuns& found, Survey& sur
                                          : "nothing of it was found",
                              [plan = *plan, &found] {
                                if (auto removed = launch::remove_temporaries(plan); !removed) return removed;
-                               return launch::remove_control_directory(found.case_path);
+                               return launch::remove_control_directory(found.case_path, real_clock());
                              }});
   return 0;
 }

@@ -80,7 +80,7 @@ Status forget_run(const launch::PoolRun& run, std::optional<Code>& trouble) {
     if (!launch::read_node_report(path)) return {};
   for (const launch::NodeReport& each : launch::read_node_reports(plan->case_path))
     if (each.run == plan->run && each.node != run.node) trouble = say_messages(each.drain, plan->case_path, trouble);
-  return launch::remove_control_directory(plan->case_path);
+  return launch::remove_control_directory(plan->case_path, real_clock());
 }
 
 // The mark of a run of which this node has nothing: where all is home by now, it goes, and the trouble that its nodes
@@ -109,7 +109,8 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
     return error(Code::undrained, "run " + plan->run + " has what it left in another pool:", *home,
                  "name that pool by --pool, or none");
   if (launch::was_never_begun(*plan, found.case_path)) {
-    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return forward(removed);
+    if (auto removed = launch::remove_control_directory(found.case_path, real_clock()); !removed)
+      return forward(removed);
     say(stdout,
         "run {}: it was killed before its program began, so nothing was written; its mark on the case is removed\n",
         plan->run);
@@ -131,7 +132,8 @@ Result<std::optional<Code>> follow_mark(const FoundRuns& found, const launch::Wa
         "forebay: all that run {} left is home; the same command on {}, where it was started, removes its mark\n",
         plan->run, plan->submit_host);
   } else {
-    if (auto removed = launch::remove_control_directory(found.case_path); !removed) return forward(removed);
+    if (auto removed = launch::remove_control_directory(found.case_path, real_clock()); !removed)
+      return forward(removed);
     say(stdout, "run {}: all that it left is home; its mark on the case is removed\n", plan->run);
   }
   std::optional<Code> trouble;

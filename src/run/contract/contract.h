@@ -32,10 +32,10 @@ inline constexpr const char* pools_variable = "FOREBAY_POOLS";
 // Optional: a file of at least 4 bytes; while its first 32-bit word is not zero, opening for writing in the tree waits.
 inline constexpr const char* gate_variable = "FOREBAY_GATE";
 // Optional: where what this rank purges goes, named by the directory of the case that holds its times:
-// ".../processor3", or ".../serial" for the case itself. A time that the program removes gets a name there, and so does
-// each file that it removes by itself (kept_name.h). Only the agent frees them. Beside a namespace, and with the ranks'
-// page, paths in that directory of the case, `processor3`, go at once to where it lies: as the next variable says, or
-// where the tree's link of this name leads.
+// ".../processor3", ".../processors4_2-3" for the first rank of a group, or ".../serial" for the case itself. A time
+// that the program removes gets a name there, and so does each file that it removes by itself (kept_name.h). Only the
+// agent frees them. Beside a namespace, and with the ranks' page, paths in that directory of the case, `processor3`, go
+// at once to where it lies: as the next variable says, or where the tree's link of this name leads.
 inline constexpr const char* keep_variable = "FOREBAY_KEEP";
 // Optional, with it: the local directory that holds these times, where the tree that is bound over the case hides it:
 // no link leads from one mount to another, though both be of one file system. It is the tree itself, or right in it.

@@ -18,8 +18,15 @@ std::string name_of_rank(int rank) {
   return rank_prefix + std::to_string(rank);
 }
 
-std::string name_of_kept(int rank) {
-  return rank < 0 ? serial_name : name_of_rank(rank);
+std::string holder_of_times(int rank, const WrittenGroups& groups) {
+  if (rank < 0) return {};
+  if (groups.empty()) return name_of_rank(rank);
+  const auto group = groups.find(rank);
+  return group == groups.end() ? std::string() : group->second;
+}
+
+std::string name_of_kept(int rank, const WrittenGroups& groups) {
+  return rank < 0 ? serial_name : holder_of_times(rank, groups);
 }
 
 std::string file_of_kept_name(std::string_view name) {

@@ -85,7 +85,7 @@ bool Doubts::is_in_doubt(const std::string& path, const std::string& local, cons
     return true;
   if (known.copy && known.copy->inode != 0 && known.copy->inode != status.st_ino) return true;
   // A held file (held_states.h) has another name of ours, which changes its ctime.
-  if (const auto time = time_of(path, false); time && run_.is_own_new_time(*time))
+  if (const auto time = run_.time_of(path, false); time && run_.is_own_new_time(*time))
     return status.st_nlink > (work_.held.of(time->time) != nullptr ? 2U : 1U);
   if (work_.checkpoints.containing(path) != nullptr) return false;
   const std::int64_t changed = known.drained ? known.drained->ctime_ns : known.copy ? known.copy->ctime_ns : 0;
@@ -96,7 +96,7 @@ bool Doubts::is_in_doubt(const CollatedTime& group) const {
   if (settled_.contains(join(group.group, group.time))) return false;
   if (nobody_watched_ || run_.ledger.lost_events()) return true;
   for (int rank = group.first; rank <= group.last; ++rank)
-    if (is_written(time_directory(rank, group.time))) return true;
+    if (is_written(run_.time_directory(rank, group.time))) return true;
   return false;
 }
 
@@ -158,7 +158,7 @@ CarriedGroup Doubts::carried_group(const CollatedTime& group) const {
     return true;
   });
   for (int rank = group.first; rank <= group.last; ++rank)
-    carried.directories.emplace_back(rank, local_of(run_.roots, time_directory(rank, group.time)));
+    carried.directories.emplace_back(rank, local_of(run_.roots, run_.time_directory(rank, group.time)));
   return carried;
 }
 
@@ -169,7 +169,7 @@ bool Doubts::may_give_way(const std::string& path, const std::string& content, c
 
 bool Doubts::may_give_way(const CollatedTime& group) const {
   for (int rank = group.first; rank <= group.last; ++rank)
-    if (is_written(time_directory(rank, group.time))) return false;
+    if (is_written(run_.time_directory(rank, group.time))) return false;
   return !run_.ledger.lost_events() || is_same(*run_.shared, carried_group(group)).value_or(false);
 }
 

@@ -124,7 +124,8 @@ void Drain::ranks_need_case_path() {
 
 Status Drain::add_rank(int rank, const std::string& pool) {
   state_->run.add_rank(rank);
-  const std::string kept = kept_directory(rank, pool);
+  if (!state_->run.serves(rank)) return {};
+  const std::string kept = kept_directory(rank, pool, state_->run.request.settings.written_groups);
   state_->points.add_rank(rank, kept);
   return make_private_directory(kept);
 }
@@ -232,6 +233,10 @@ void Drain::hear(core::Reports reports, int nodes) {
 
 const std::set<core::StateId>& Drain::carried() const {
   return state_->points.carried();
+}
+
+bool Drain::has_ranks() const {
+  return !state_->run.ranks.empty();
 }
 
 std::vector<std::string> Drain::complete_times() const {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "base/base.h"
+#include "run/contract/text.h"
 #include "run/control/control.h"
 #include "run/core/decide.h"
 #include "run/drain/only_local.h"
@@ -57,6 +58,7 @@ struct DrainSettings {
   // The time that the run starts from, where there is one, and directories of groups of ranks that may hold it.
   std::optional<std::string> start_time = {};
   std::vector<std::string> start_groups = {};
+  contract::WrittenGroups written_groups = {};
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
   std::chrono::milliseconds refresh = std::chrono::seconds(5);      // of what grows on the case
@@ -258,6 +260,8 @@ class Drain {
   const std::set<core::StateId>& carried() const;
   // The newest restartable ones that this node still has, oldest first.
   std::vector<std::string> complete_times() const;
+  // Times of this node's ranks lie on this node.
+  bool has_ranks() const;
   // The caller has published what report() and safe_times() said last. A time that is superseded now is not called safe
   // in the next report. It leaves the case when the report after that one is published: nothing goes that somebody may
   // just have read of. Frequent calls would shorten this delay.
@@ -313,7 +317,7 @@ bool is_sealed(const std::string& path);
 bool is_open_for_writing(const std::string& path);
 
 // Where what a rank purges goes, in its run directory of its pool (look.h).
-std::string kept_directory(int rank, const std::string& pool_directory);
+std::string kept_directory(int rank, const std::string& pool_directory, const contract::WrittenGroups& groups = {});
 
 // The file in which the ranks of a node write down their times (pages.h), in the run's directory in the home pool.
 inline constexpr const char* pages_name = "pages";

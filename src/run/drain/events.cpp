@@ -24,7 +24,7 @@ Result<std::vector<Event>> Observation::read_events() {
       const std::string path = made ? event.path : std::string();
       events.push_back(std::move(event));
       if (!made) continue;
-      const auto time = openfoam::time_path(path);
+      const auto time = run.time_path(path);
       if (time && is_carried_whole(*time)) continue;
       listed = true;
       const std::size_t first = events.size();
@@ -73,7 +73,7 @@ void Observation::handle(const Event& event) {
   if (event.path.starts_with('/')) return others.handle_placed(event);
   if (is_copy_up(name_of(event.path), run.request.lower)) return;
   if (work.checkpoints.containing(event.path) != nullptr) return work.checkpoints.handle(event);
-  const auto time = time_of(event.path, event.directory);
+  const auto time = run.time_of(event.path, event.directory);
   if (time && is_carried_whole(*time)) return handle_time(event, *time);
   // New or begun again: a script may be run once more on a case that has its times.
   if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank)) note_time_of_script(event, *time);
@@ -87,7 +87,7 @@ bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
 // A purge is a rename where the library is loaded. A late file of a time that the case has is carried as a file of its
 // own. A late file of a time in a group is found at the end (Groups::renew_changed): alone it would hide the group.
 void Observation::handle_time(const Event& event, const openfoam::TimePath& time) {
-  if (run.ledger.evicted_unknown(time_directory(time.rank, time.time))) return;
+  if (run.ledger.evicted_unknown(run.time_directory(time.rank, time.time))) return;
   if (event.gone()) {
     const Amount carried = work.acts.removed_by_program(event.path);
     if (points.is_told_of(time.rank)) return;  // a look counts what is kept

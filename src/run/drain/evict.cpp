@@ -210,7 +210,7 @@ std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string
   std::vector<std::pair<std::string, std::string>> directories;  // path on the case, local path
   bool in_pool = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
-    const std::string path = time_directory(rank, group.time);
+    const std::string path = run_.time_directory(rank, group.time);
     if (run_.ledger.evicted_unknown(path)) return 0;
     directories.emplace_back(path, local_of(run_.roots, path));
     in_pool = in_pool || is_below(directories.back().second, pool);

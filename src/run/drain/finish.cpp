@@ -42,6 +42,7 @@ Status Drain::begin_finish(bool cleanly) {
     if (auto read = on_events(); !read) return read;
     state.seen.watcher.reset();
   }
+  state.run.phase = Phase::carrying;
   // The last look passes over no time: after a bad end, an older state may be needed that the program has purged.
   state.points.look(true);
   if (!state.run.ended_cleanly) {
@@ -55,7 +56,6 @@ Status Drain::begin_finish(bool cleanly) {
   state.seen.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.run.record(ended_cleanly_record());
-  state.run.phase = Phase::carrying;
   // Times that somebody has open were tried again and again, since ranks go on; now they wait for who writes.
   state.run.is_ending = true;
   state.work.mover->retry_now();
@@ -185,7 +185,7 @@ void End::submit_more_outputs() {
     const std::string time = order.next_time();
     const std::vector<int>& ranks = run.ranks;
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
-      if (name_exists(local_of(run.roots, time_directory(*rank, time))) && run.is_new_time(*rank, time) &&
+      if (name_exists(local_of(run.roots, run.time_directory(*rank, time))) && run.is_new_time(*rank, time) &&
           !run.ledger.collated_of(*rank, time))
         submit_time_of(*rank, time);
   }
@@ -213,7 +213,7 @@ void End::submit_more_outputs() {
     if (passes == 1) run.numbers.read_back = walk->read_back();
     run.numbers.there = walk->written();
     for (const CollatedTime& each : run.ledger.collated()) {
-      if (!run.ledger.evicted_unknown(time_directory(each.first, each.time))) continue;
+      if (!run.ledger.evicted_unknown(run.time_directory(each.first, each.time))) continue;
       run.numbers.there->files += each.sources.files;
       run.numbers.misses_some = true;  // of these the bytes
     }
@@ -236,7 +236,7 @@ void End::submit_found(const std::vector<Output>& found) {
       work.doubts.compare(output);
       continue;
     }
-    const auto time = time_of(output.path, output.kind == Output::Kind::directory);
+    const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
     if (time && run.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
     if (const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
@@ -261,7 +261,7 @@ void End::submit_found(const std::vector<Output>& found) {
 
 // False: its files are to be carried one by one.
 bool End::submit_time_of(int rank, const std::string& time) {
-  const std::string directory = time_directory(rank, time);
+  const std::string directory = run.time_directory(rank, time);
   if (work.groups.is_given_up(rank, time) || work.groups.is_in_flight(rank, time) ||
       work.not_carried.still_open.contains(directory))
     return true;
@@ -269,7 +269,7 @@ bool End::submit_time_of(int rank, const std::string& time) {
   const bool complete = points.last().is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
                         work.groups.is_of_groups(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
-  const auto has_it = [&](int each) { return name_exists(local_of(run.roots, time_directory(each, time))); };
+  const auto has_it = [&](int each) { return name_exists(local_of(run.roots, run.time_directory(each, time))); };
   if (complete && run.request.settings.collated && std::ranges::all_of(run.ranks, has_it)) {
     work.submit_time(time, false);
   } else {
@@ -329,7 +329,7 @@ void End::remove_deleted() {
       return true;
     // The program may have been about to replace it.
     if (!run.ended_cleanly && work.checkpoints.containing(path)) return true;
-    const auto time = openfoam::time_path(path);
+    const auto time = run.time_path(path);
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
   });
@@ -337,7 +337,7 @@ void End::remove_deleted() {
   for (const CollatedTime& each : collated) {
     bool gone = !stays(each.time);
     for (int rank = each.first; rank <= each.last; ++rank) {
-      const std::string directory = time_directory(rank, each.time);
+      const std::string directory = run.time_directory(rank, each.time);
       gone = gone && run.ledger.deleted_unknown(directory) && !name_exists(local_of(run.roots, directory));
     }
     if (gone) deleted.insert(join(each.group, each.time));
@@ -410,7 +410,7 @@ void End::count_undrained() {
     }
     if (found.empty()) break;
     for (const Output& output : found) {
-      const auto time = time_of(output.path, output.kind == Output::Kind::directory);
+      const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
       const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = work.not_carried.given_up.contains(output.path) ||
                            (other && work.not_carried.given_up.contains(*other)) ||
@@ -431,7 +431,7 @@ void End::count_undrained() {
     if (points.is_home(time)) continue;
     for (const int rank : run.ranks)
       for (const auto& [file, what] : points.files_of(rank, time)) {
-        const std::string path = join(time_directory(rank, time), file);
+        const std::string path = join(run.time_directory(rank, time), file);
         const auto known = run.ledger.find(path);
         if ((known && known->on_case) || name_exists(local_of(run.roots, path))) continue;  // home, or counted above
         name(path);

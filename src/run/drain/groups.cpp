@@ -43,7 +43,7 @@ bool Groups::is_in_flight(int rank, const std::string& time) const {
 
 // As a rank's time, or as that of its group.
 bool Groups::is_key_in(const std::set<std::string>& keys, int rank, const std::string& time) const {
-  if (keys.contains(time_directory(rank, time))) return true;
+  if (keys.contains(run_.time_directory(rank, time))) return true;
   const auto runs = of_ranks();
   return std::ranges::any_of(runs, [&](const auto& group) {
     return group.first <= rank && rank <= group.second && keys.contains(path_of(group.first, group.second, time));
@@ -69,7 +69,7 @@ Result<GroupNow> Groups::inspect(const CollatedTime& group, bool must_be_sealed)
   std::vector<layouts::RankTime> ranks;
   bool evicted = false;
   for (int rank = group.first; rank <= group.last; ++rank) {
-    const std::string directory = time_directory(rank, group.time);
+    const std::string directory = run_.time_directory(rank, group.time);
     auto rank_time = read_time(rank, local_of(run_.roots, directory), must_be_sealed, {}, run_.request.lower);
     if (!rank_time) return forward(rank_time);
     evicted = evicted || run_.ledger.evicted_unknown(directory);
@@ -136,7 +136,7 @@ void Groups::note_changed() {
           Code::undrained,
           fmt::format("time {} was written to after it was drained, when not all of it was here any more: what came "
                       "later is only local, in {}",
-                      each.time, printable(local_of(run_.roots, time_directory(each.first, each.time)))));
+                      each.time, printable(local_of(run_.roots, run_.time_directory(each.first, each.time)))));
     } else if (now->as_carried && now->directories && work_.doubts.is_in_doubt(each)) {
       run_.note(Code::undrained,
                 fmt::format("whether the case has time {} as it lies here was not compared any more", each.time));
@@ -179,7 +179,7 @@ void Groups::remove_replaced() {
       const std::string time(name_of(path));
       bool by_ranks = !run_.ledger.collated_of(first, time);
       for (int rank = first; rank <= last && by_ranks; ++rank) {
-        const auto own = run_.ledger.find(time_directory(rank, time));
+        const auto own = run_.ledger.find(run_.time_directory(rank, time));
         by_ranks = own && own->directory && !own->deleted;
       }
       if (by_ranks) replaced.push_back(path);
@@ -219,7 +219,7 @@ Status Groups::find() {
     const std::string& time = of_all[i];
     if (run_.ledger.complete_times().contains(time)) continue;
     const bool carried_by_rank = std::ranges::any_of(
-        run_.ranks, [&](int rank) { return run_.ledger.find(time_directory(rank, time)).has_value(); });
+        run_.ranks, [&](int rank) { return run_.ledger.find(run_.time_directory(rank, time)).has_value(); });
     if (i + 2 < of_all.size() && !carried_by_rank && !run_.ledger.pool_was_full()) {
       times_.insert(time);
       continue;

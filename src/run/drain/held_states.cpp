@@ -154,14 +154,14 @@ const HeldStates::Part* HeldStates::part_of(int rank, const std::string& time) c
 
 bool HeldStates::is_home(int rank, const std::string& time) const {
   const Part* part = part_of(rank, time);
-  return part != nullptr && !part->files.empty() && are_home(run_.ledger, time_directory(rank, time), part->files);
+  return part != nullptr && !part->files.empty() && are_home(run_.ledger, run_.time_directory(rank, time), part->files);
 }
 
 OwnNames HeldStates::own_names(int rank, const std::string& time, const std::string& directory) const {
   OwnNames own;
   const Part* part = part_of(rank, time);
   if (part == nullptr) return own;
-  const std::string tree = local_of(run_.roots, time_directory(rank, time));
+  const std::string tree = local_of(run_.roots, run_.time_directory(rank, time));
   for (const auto& [name, file] : part->files) {
     for (const std::string& other : {part->directory, tree})
       if (other != directory) own[name].push_back(join(other, name));

@@ -61,7 +61,7 @@ std::vector<std::string> HomeStates::times() const {
 bool HomeStates::has_parts(const core::Parts& parts, const std::map<int, RankTimesFound>& found) const {
   return std::ranges::all_of(parts, [&](const auto& each) {
     const auto& [rank, part] = each;
-    const std::string directory = time_directory(rank, part->line.time);
+    const std::string directory = run_.time_directory(rank, part->line.time);
     const TimeFiles& files = found.at(rank).files.at(part->line);
     if (const auto group = run_.ledger.collated_of(rank, part->line.time))
       return std::ranges::none_of(  // what is newer than the group is of a time that was begun again
@@ -74,7 +74,7 @@ bool HomeStates::has_parts(const core::Parts& parts, const std::map<int, RankTim
 
 bool HomeStates::was_purged(const Home& of) const {
   return !of.lines.empty() && std::ranges::all_of(of.lines, [&](const auto& each) {
-    const std::string directory = time_directory(each.first, of.time);
+    const std::string directory = run_.time_directory(each.first, of.time);
     const auto known = run_.ledger.find(directory);
     const bool removed = (known && known->deleted) || run_.ledger.deleted_unknown(directory);
     return removed && !name_exists(local_of(run_.roots, directory));
@@ -101,7 +101,7 @@ std::vector<std::string> HomeStates::take_superseded() {
     std::set<std::string> directories;
     for (const int rank : run_.ranks) {
       const auto collated = run_.ledger.collated_of(rank, of.time);
-      directories.insert(collated ? join(collated->group, of.time) : time_directory(rank, of.time));
+      directories.insert(collated ? join(collated->group, of.time) : run_.time_directory(rank, of.time));
     }
     if (is_linked_to(directories))
       to_leave_.push_back(std::move(of));

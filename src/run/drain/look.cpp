@@ -107,8 +107,8 @@ std::vector<KeptEntry> entries_kept(const std::string& kept) {
   return found;
 }
 
-std::string kept_directory(int rank, const std::string& pool_directory) {
-  return join(kept_in(pool_directory), contract::name_of_kept(rank));
+std::string kept_directory(int rank, const std::string& pool_directory, const contract::WrittenGroups& groups) {
+  return join(kept_in(pool_directory), contract::name_of_kept(rank, groups));
 }
 
 std::string kept_in(const std::string& pool_directory) {
@@ -130,8 +130,13 @@ bool are_home(const Ledger& ledger, const std::string& directory, const TimeFile
 }
 
 core::Page Look::page_of(int rank) {
-  const core::Page page = pages_ ? pages_->page_of(rank) : core::Page{};
-  if (page.begun != 0) return page;
+  core::Page page = pages_ ? pages_->page_of(rank) : core::Page{};
+  if (page.begun != 0) {
+    // A program that has ended has no threads.
+    page.collated = !run_.request.settings.written_groups.empty() && run_.phase == Phase::running;
+    return page;
+  }
+  // A time that a thread still writes has files that are too young (distrust_changed).
   const Unwritten& stands = unwritten_[rank];
   return {.begun = stands.begun, .states = stands.states, .ended = page.ended || stands.ended};
 }
@@ -167,7 +172,7 @@ void Look::find_unwritten(int rank) {
   };
   std::vector<Directory> made;
   std::map<std::string, std::uint64_t> inodes;
-  const std::string holder = local_of(run_.roots, std::string(parent_of(time_directory(rank, "0"))));
+  const std::string holder = local_of(run_.roots, std::string(parent_of(run_.time_directory(rank, "0"))));
   for (const std::string& time : run_.times_here(rank)) {
     if (!run_.is_new_time(rank, time)) continue;
     struct statx status {};
@@ -302,7 +307,8 @@ bool Look::is_cut(int rank, const std::string& time) {
   const std::vector<core::Line> lines = lines_of(rank);
   if (std::ranges::any_of(lines, [&](const core::Line& line) { return line.id.time == time && line.cut; })) return true;
   TimeFiles files;
-  if (!full_.empty()) (void)list_files(local_of(run_.roots, time_directory(rank, time)), "", run_.request.lower, files);
+  if (!full_.empty())
+    (void)list_files(local_of(run_.roots, run_.time_directory(rank, time)), "", run_.request.lower, files);
   return std::ranges::any_of(files, [&](const auto& each) { return may_be_cut(rank, each.second); });
 }
 
@@ -315,7 +321,7 @@ RankTimesFound Look::at(int rank, std::uint64_t first) {
     if (id.sequence <= found.left_before || !core::is_left(found.look.before, id.sequence)) continue;
     left_[rank] = std::max(left_[rank], id.sequence);
     found.unseen += !found.files.contains(id) && !found.passed_over.contains(id) &&
-                    !name_exists(local_of(run_.roots, time_directory(rank, id.time)));
+                    !name_exists(local_of(run_.roots, run_.time_directory(rank, id.time)));
   }
   std::erase_if(found.look.lines, [&](const auto& of) { return !found.files.contains(of.before.id); });
   looked_at_[rank] = found.look.before.begun;
@@ -340,7 +346,7 @@ RankTimesFound Look::look_once(int rank, std::uint64_t first) {
     const bool is_newest = was_newest.at(line.id.time) == line.id.sequence;
     const bool is_looked_at = line.id.sequence >= first || line.id.sequence > left_[rank] || meshes.contains(line.id);
     TimeFiles files;
-    if (is_newest && (!is_looked_at || !list_files(local_of(run_.roots, time_directory(rank, line.id.time)), "",
+    if (is_newest && (!is_looked_at || !list_files(local_of(run_.roots, run_.time_directory(rank, line.id.time)), "",
                                                    run_.request.lower, files)))
       found.passed_over[line.id] = line;
     else if (!files.empty())

@@ -54,7 +54,7 @@ void NotedTimes::note_names(int rank, const core::LineId& line, const RankTimesF
   if (noted == files.size() + closed) return;
   noted = files.size() + closed;
   for (const auto& each : files) {
-    const std::string path = join(time_directory(rank, line.time), each.first);
+    const std::string path = join(run_.time_directory(rank, line.time), each.first);
     run_.uncarried.written(path);
     if (is_closed(each)) run_.uncarried.closed(path, each.second.mark.size, run_.now());
   }
@@ -91,7 +91,8 @@ void NotedTimes::note_freed(int rank, const core::LineId& line, const RankTimesF
   for (const auto& [file, what] : files->second) {
     if (!is_below(what.path, kept)) continue;
     run_.numbers.gone.add(what.mark.size);
-    if (!run_.ledger.find(join(time_directory(rank, line.time), file))) run_.numbers.never_shared.add(what.mark.size);
+    if (!run_.ledger.find(join(run_.time_directory(rank, line.time), file)))
+      run_.numbers.never_shared.add(what.mark.size);
   }
 }
 

@@ -128,7 +128,7 @@ void OtherFiles::handle_placed(const Event& event) {
   const std::string& path = known->second;
   run_.uncarried.written(path);
   run_.uncarried.closed(path, static_cast<std::uint64_t>(status.st_size), run_.now());
-  const auto time = openfoam::time_path(path);
+  const auto time = run_.time_path(path);
   if (time && run_.is_own_new_time(*time)) return;  // carried with its time
   if (const auto target = read_link(local_of(run_.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
@@ -195,7 +195,7 @@ void OtherFiles::find_overlooked() {
     const std::vector<Output> found = catch_up_->next(portion);
     if (found.empty()) return catch_up_.reset();
     for (const Output& output : found) {
-      const auto time = time_of(output.path, output.kind == Output::Kind::directory);
+      const auto time = run_.time_of(output.path, output.kind == Output::Kind::directory);
       const bool of_new_time = time && run_.is_own_new_time(*time);
       if (output.kind == Output::Kind::directory || of_new_time || work_.in_flight.contains(output.path) ||
           work_.checkpoints.containing(output.path))

@@ -36,10 +36,10 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 
 std::optional<std::string> OtherTimes::directory_of(const std::string& path, bool is_directory) const {
   std::string directory;
-  if (const auto time = time_of(path, is_directory)) {
+  if (const auto time = run_.time_of(path, is_directory)) {
     const bool serves = run_.serves(time->rank);
     if (serves ? run_.carries_times_whole() : time->rank < 0) return std::nullopt;
-    directory = time_directory(time->rank, time->time);
+    directory = run_.time_directory(time->rank, time->time);
   } else {
     const std::size_t slash = path.find('/');
     if (slash == std::string::npos || !openfoam::group_of(path.substr(0, slash))) return std::nullopt;
@@ -85,13 +85,13 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
 
 // It goes when the program has ended, like any file that is cut.
 bool OtherTimes::is_cut(const std::string& directory) const {
-  const auto time = openfoam::time_path(directory);
+  const auto time = run_.time_path(directory);
   return time && run_.serves(time->rank) && seen_.points.is_cut(time->rank, time->time);
 }
 
 bool OtherTimes::have_left(const std::set<std::string>& directories) const {
   return std::ranges::all_of(directories, [&](const std::string& directory) {
-    const auto time = openfoam::time_path(directory);
+    const auto time = run_.time_path(directory);
     return time && run_.serves(time->rank) && seen_.points.has_left(time->rank, time->time);
   });
 }

@@ -89,7 +89,7 @@ void Work::note_made_directories(const Job& job) {
     run.record(drained_directory_record(directory, mode, job.prepared->owner));
     // Its own job may have come before the one that made its parent. The job of a new time carries more than the
     // directory.
-    const auto time = time_of(directory, true);
+    const auto time = run.time_of(directory, true);
     if (!time || !run.is_own_new_time(*time)) not_carried.failures.erase(directory);
     acts.catch_up_removal(directory);
   }
@@ -156,7 +156,7 @@ void Work::carried(const Job& job, const Published& published) {
   // Carried from what was held, the program having purged it: its removal follows like any other, at the end.
   for (int rank = job.rank; rank <= job.last; ++rank) {
     drained.ranks.insert({rank, job.time});
-    const std::string directory = time_directory(rank, job.time);
+    const std::string directory = run.time_directory(rank, job.time);
     if (job.from_held && !name_exists(local_of(run.roots, directory))) acts.removed_by_program(directory);
   }
   time_carried(job.time);
@@ -164,7 +164,7 @@ void Work::carried(const Job& job, const Published& published) {
 
 // The case has what its files held, but for those that were closed again since.
 void Work::note_sources_of_group(const Job& job) {
-  for (int rank = job.rank; rank <= job.last; ++rank) run.uncarried.gone(time_directory(rank, job.time));
+  for (int rank = job.rank; rank <= job.last; ++rank) run.uncarried.gone(run.time_directory(rank, job.time));
   for (const std::string& path : doubts.closed_names()) run.uncarried.written(path);
 }
 

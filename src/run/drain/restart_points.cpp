@@ -47,9 +47,17 @@ bool RestartPoints::waits_for_nodes(const std::string& time, Clock::time_point s
   return run_.clock.now() - since < longest;
 }
 
+// Where the time that the run started from may lie for this rank; the first one that is there counts.
+std::vector<std::string> RestartPoints::start_directories(int rank) const {
+  const DrainSettings& settings = run_.request.settings;
+  std::vector<std::string> directories{run_.time_directory(rank, *settings.start_time)};
+  for (const std::string& group : settings.start_groups) directories.push_back(join(group, *settings.start_time));
+  if (!settings.written_groups.empty()) directories.push_back(join(contract::name_of_rank(rank), *settings.start_time));
+  return directories;
+}
+
 // Files of the time that the run started from, as they were staged: their names in it.
 core::Names RestartPoints::start_names() const {
-  const std::string& time = *run_.request.settings.start_time;
   core::NamesOfRanks names;
   const auto each_in = [&](int rank, const std::string& directory) {
     run_.ledger.each(directory, [&](const std::string& path, const Known& known) {
@@ -58,10 +66,8 @@ core::Names RestartPoints::start_names() const {
     });
   };
   for (const int rank : run_.ranks) {
-    names[rank];
-    each_in(rank, time_directory(rank, time));
-    if (!names[rank].empty()) continue;
-    for (const std::string& group : run_.request.settings.start_groups) each_in(rank, join(group, time));
+    for (const std::string& directory : start_directories(rank))
+      if (names[rank].empty()) each_in(rank, directory);
   }
   return core::spread_of(names).on_every_rank;
 }
@@ -91,8 +97,8 @@ void RestartPoints::note_start() {
       return true;
     });
   };
-  for (const int rank : run_.ranks) each_in(time_directory(rank, time));
-  for (const std::string& group : run_.request.settings.start_groups) each_in(join(group, time));
+  for (const int rank : run_.ranks)
+    for (const std::string& directory : start_directories(rank)) each_in(directory);
   if (!endings.empty()) looks_.learn(time, endings);
 }
 

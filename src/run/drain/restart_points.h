@@ -79,6 +79,7 @@ class RestartPoints {
   void remove_superseded();
 
  private:
+  std::vector<std::string> start_directories(int rank) const;
   core::Names start_names() const;
   core::Settings settings() const;
   std::uint64_t first_line(int rank) const;

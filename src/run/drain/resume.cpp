@@ -101,7 +101,7 @@ void remove_taken(const std::vector<Root>& roots) {
 Status note_placed_directories(Run& run, const std::string& file) {
   std::vector<std::string> unknown;
   for (std::string at(parent_of(file)); !at.empty() && !run.ledger.find(at); at = parent_of(at)) unknown.push_back(at);
-  if (openfoam::group_of(file.substr(0, file.find('/')))) return {};
+  if (openfoam::group_of(file.substr(0, file.find('/'))) && !run.time_path(file)) return {};
   for (auto directory = unknown.rbegin(); directory != unknown.rend(); ++directory) {
     const auto status = run.shared->status(*directory);
     if (!status) return forward(status);
@@ -192,11 +192,12 @@ void read_pages(Run& run, RestartPoints& points, Observation& seen) {
 void add_ranks(RestartPoints& points, Run& run, const std::vector<Root>& roots, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
     run.add_rank(rank);
+    if (!run.serves(rank)) continue;
     points.add_rank(rank, {});
-    const std::string local = local_of(roots, time_directory(rank, "x"));
+    const std::string local = local_of(roots, run.time_directory(rank, "x"));
     for (const Root& root : roots)
       if (is_below(local, root.local) && name_exists(join(root.pool, sentinel_name)))
-        points.add_rank(rank, kept_directory(rank, root.pool));
+        points.add_rank(rank, kept_directory(rank, root.pool, run.request.settings.written_groups));
   }
 }
 

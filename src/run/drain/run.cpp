@@ -35,8 +35,12 @@ void Run::tell(const std::string& notice) {
   if (std::ranges::find(notices, notice) == notices.end()) notices.push_back(notice);
 }
 
-std::string time_directory(int rank, const std::string& time) {
-  return rank < 0 ? time : join(contract::name_of_rank(rank), time);
+std::string Run::holder_of_times(int rank) const {
+  return contract::holder_of_times(rank, request.settings.written_groups);
+}
+
+std::string Run::time_directory(int rank, const std::string& time) const {
+  return join(holder_of_times(rank), time);
 }
 
 bool Run::is_link_to_case(const std::string& path, const std::string& at) const {
@@ -45,7 +49,7 @@ bool Run::is_link_to_case(const std::string& path, const std::string& at) const 
 
 std::vector<std::string> Run::times_here(int rank) const {
   std::vector<std::string> names;
-  const auto entries = list_directory(local_of(roots, std::string(parent_of(time_directory(rank, "0")))));
+  const auto entries = list_directory(local_of(roots, holder_of_times(rank)));
   if (!entries) return names;  // that it is gone is told elsewhere
   for (const DirectoryEntry& entry : *entries)
     if (entry.type == DT_DIR && openfoam::is_time_name(entry.name)) names.push_back(entry.name);
@@ -70,6 +74,7 @@ double Run::seconds_at(const timespec& date) const {
 }
 
 void Run::add_rank(int rank) {
+  if (rank >= 0 && holder_of_times(rank).empty()) return;
   const auto at = std::ranges::lower_bound(ranks, rank);
   if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
 }
@@ -79,7 +84,8 @@ bool Run::serves(int rank) const {
 }
 
 bool Run::alone() const {
-  return request.settings.all_ranks <= static_cast<int>(ranks.size());
+  const contract::WrittenGroups& groups = request.settings.written_groups;
+  return (groups.empty() ? static_cast<std::size_t>(request.settings.all_ranks) : groups.size()) <= ranks.size();
 }
 
 Status Run::record_staged(const std::vector<tree::Entry>& staged) {
@@ -90,9 +96,20 @@ Status Run::record_staged(const std::vector<tree::Entry>& staged) {
   return journal->append(records);
 }
 
-// The time that a path is of. A file whose own name is a number is none.
-std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory) {
-  auto time = openfoam::time_path(path);
+std::optional<openfoam::TimePath> Run::time_path(std::string_view path) const {
+  const contract::WrittenGroups& groups = request.settings.written_groups;
+  if (groups.empty()) return openfoam::time_path(path);
+  const std::string_view top = path.substr(0, path.find('/'));
+  const auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.second == top; });
+  if (group == groups.end() || top.size() == path.size()) return std::nullopt;
+  auto time = openfoam::time_path(path.substr(top.size() + 1));
+  if (time && time->rank >= 0) return std::nullopt;
+  if (time) time->rank = group->first;
+  return time;
+}
+
+std::optional<openfoam::TimePath> Run::time_of(const std::string& path, bool is_directory) const {
+  auto time = time_path(path);
   if (time && time->rest.empty() && !is_directory) time.reset();
   return time;
 }

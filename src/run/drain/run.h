@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,7 @@ struct Run {
   std::atomic<bool> is_ending = false;  // not running any more, for jobs
   bool ended_cleanly = false;           // the program, with status 0
 
+  // Ranks whose times lie with those of another one are passed over.
   void add_rank(int rank);
   bool serves(int rank) const;
   bool alone() const;  // no other node has ranks of this run
@@ -108,15 +110,20 @@ struct Run {
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
   bool is_link_to_case(const std::string& path, const std::string& at) const;
   std::vector<std::string> times_here(int rank) const;  // directories of the rank's local tree
-  double now() const;                                   // seconds since it was made
-  double seconds_at(const timespec& date) const;        // likewise; `date`: of a file
+  // The directory of the case that holds this rank's times, and one time in it.
+  std::string holder_of_times(int rank) const;
+  std::string time_directory(int rank, const std::string& time) const;
+  // The time of a rank that a path is of. The directories of groups are those of their first ranks.
+  std::optional<openfoam::TimePath> time_path(std::string_view path) const;
+  // The same. A file whose own name is a number is none.
+  std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory) const;
+  double now() const;                             // seconds since it was made
+  double seconds_at(const timespec& date) const;  // likewise; `date`: of a file
 };
 
 // Takes a read lease on an open file. The kernel gives none while anything has the file open for writing or mapped
 // writable (`written`), and some file systems never do (`unknown`): there the close event has to do.
 enum class Lease { taken, written, unknown };
 Lease take_lease(const Descriptor& file);
-std::string time_directory(int rank, const std::string& time);  // path on the case
-std::optional<openfoam::TimePath> time_of(const std::string& path, bool is_directory);
 
 }  // namespace forebay::drain

@@ -20,7 +20,7 @@ constexpr std::size_t newest_times = 4;
 std::optional<core::NamesOfRanks> TimesOfScript::names_at_home(const std::string& time) const {
   core::NamesOfRanks names;
   for (const int rank : ranks) {
-    const std::string directory = time_directory(rank, time);
+    const std::string directory = run_.time_directory(rank, time);
     const auto here = openfoam::names_of_time(local_of(run_.roots, directory));
     if (!here || here->empty()) return std::nullopt;
     for (const std::string& name : *here) {

@@ -138,7 +138,7 @@ std::vector<std::pair<std::string, mode_t>> Work::missing_parents(const std::str
     struct stat directory {};
     if (::lstat(local_of(run.roots, at).c_str(), &directory) == 0) {
       parents.emplace_back(at, (directory.st_mode & 0777) | S_IRWXU);  // its own mode comes when it is filled
-    } else if (const auto time = time_of(at, true); time && held.part_of(time->rank, time->time) != nullptr) {
+    } else if (const auto time = run.time_of(at, true); time && held.part_of(time->rank, time->time) != nullptr) {
       parents.emplace_back(at, (0777 & ~run.request.settings.mover.publish.umask) | S_IRWXU);
     }
   }
@@ -155,7 +155,7 @@ void Work::submit_file(const std::string& path, bool must_be_sealed, std::shared
 // Submits files of a time that was purged when the case had some of it. The case has evicted files already. Other names
 // of a file are ours.
 void Work::submit_held_files(int rank, const std::string& time) {
-  const std::string target = time_directory(rank, time);
+  const std::string target = run.time_directory(rank, time);
   const HeldStates::Part* part = held.part_of(rank, time);
   if (part == nullptr) return;
   for (const auto& [name, file] : part->files) {
@@ -233,7 +233,7 @@ void Work::submit_directory(const std::string& path) {
 
 void Work::submit_rank_time(int rank, const std::string& time, bool from_held, std::shared_ptr<const Partners> partners,
                             std::uint64_t turn) {
-  const std::string target = time_directory(rank, time);
+  const std::string target = run.time_directory(rank, time);
   const HeldStates::Part* part = held.part_of(rank, time);
   if (from_held && part == nullptr) return;
   const std::string directory = from_held ? part->directory : local_of(run.roots, target);
@@ -290,7 +290,7 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
   for (int rank = first; rank <= last; ++rank) {
     const HeldStates::Part* part = held.part_of(rank, time);
     if (from_held && part == nullptr) return;
-    directories.emplace_back(rank, from_held ? part->directory : local_of(run.roots, time_directory(rank, time)));
+    directories.emplace_back(rank, from_held ? part->directory : local_of(run.roots, run.time_directory(rank, time)));
   }
   const auto prepared = std::make_shared<Prepared>();
   Job job{Job::Kind::group_time, target, first, last, time, from_held, prepared};
@@ -326,7 +326,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
   for (const int rank : run.ranks) {
     if (!seen.watcher || !run.carries_times_whole()) break;
     std::vector<Event> known;
-    seen.watcher->descend(time_directory(rank, time), Watcher::Follow::watch, known);
+    seen.watcher->descend(run.time_directory(rank, time), Watcher::Follow::watch, known);
     if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
       seen.events_lost();
   }
@@ -341,7 +341,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
       continue;
     }
     for (int rank = last; rank >= first; --rank) {
-      const std::string key = time_directory(rank, time);
+      const std::string key = run.time_directory(rank, time);
       const bool waits = not_carried.still_open.contains(key) || unreadable.is_in_pieces(rank, time);
       if (from_held && held.is_home(rank, time)) continue;
       if (from_held && run.ledger.find(key)) {  // some of it is there

@@ -324,7 +324,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
                                plural(static_cast<std::uint64_t>(hello.size), "rank"), plan_.ranks),
                    plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
     const std::string& own = socket_directory(hello);
-    if (!run_.one_mount) pool = own;
+    if (!run_.one_mount && plan_.ranks_are_apart()) pool = own;
     if (auto staged = stage_for(hello, pool); !staged) return forward(staged);
   }
   const bool in_namespace = plan_.way == node::Way::namespaces;
@@ -346,10 +346,13 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::gate_variable] = join(run_.home(), gate_name);
     environment[contract::errors_variable] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
-    environment[contract::keep_variable] = drain::kept_directory(of_rank ? hello.rank : -1, pool);
-    if (in_namespace && !of_rank) environment[contract::times_variable] = run_.tree();
-    if (in_namespace && of_rank && run_.one_mount)
-      environment[contract::times_variable] = join(run_.tree(), contract::name_of_rank(hello.rank));
+    const std::string holder = of_rank ? contract::holder_of_times(hello.rank, plan_.groups.written) : "";
+    if (!of_rank || !holder.empty()) {
+      environment[contract::keep_variable] =
+          drain::kept_directory(of_rank ? hello.rank : -1, pool, plan_.groups.written);
+      if (in_namespace && (run_.one_mount || !plan_.ranks_are_apart()))
+        environment[contract::times_variable] = join(run_.tree(), holder);
+    }
     environment[contract::page_variable] = join(run_.home(), drain::pages_name);
     if (!run_.placed.empty()) {
       const std::string own = hello.rank >= 0 ? socket_directory(hello) : run_.home();
@@ -608,10 +611,12 @@ void Agent::hear_others() {
   std::vector<NodeReport> all{report_};
   all.insert(all.end(), others->begin(), others->end());
   std::map<int, core::Report> reports;
-  for (std::size_t i = 0; i < others->size(); ++i)
-    reports[static_cast<int>(i) + 1] = {.carried = (*others)[i].carried, .drained = (*others)[i].phase == Phase::done};
+  for (const NodeReport& each : *others)
+    if (each.times.are_written)
+      reports[static_cast<int>(reports.size()) + 1] = {.carried = each.times.carried,
+                                                       .drained = each.phase == Phase::done};
   // Until all have told of themselves nothing is safe.
-  drain_->hear(reports, static_cast<int>(all.size()) + (represents_all(all, plan_.ranks) ? 0 : 1));
+  drain_->hear(reports, static_cast<int>(reports.size()) + (represents_all(all, plan_.ranks) ? 1 : 2));
 }
 
 void Agent::answer_user() {
@@ -659,8 +664,8 @@ void Agent::finish() {
   report_.stability.program_ended = ended;
   report_.stability.written_bytes = report_.drain.local_bytes;
   report_.stability.written_is_more = report_.drain.local_is_more;
-  report_.complete_times = drain_->complete_times();
-  report_.safe_times = drain_->safe_times();
+  report_.times.complete = drain_->complete_times();
+  report_.times.safe = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
   staging_->keep_warm(cleanly && !report_.drain.trouble, pools_.front().budget);
   const std::string case_path = drain_->case_path();
@@ -708,12 +713,12 @@ void Agent::tell_status(bool at_once) {
   const std::string text = to_json(report_);
   if (name_exists(run_.home())) (void)replace_file(join(run_.home(), status_name), text);
   const auto interval = report_.phase == Phase::running ? beat : std::chrono::milliseconds(status_interval);
-  const bool due = at_once || told_.safe_times != report_.safe_times || now - told_.to_case_at >= interval;
+  const bool due = at_once || told_.safe_times != report_.times.safe || now - told_.to_case_at >= interval;
   if (!reporter_) return;
   if (due) {
     told_.to_case_at = now;
     reporter_->post(text);
-    told_.safe_times = report_.safe_times;
+    told_.safe_times = report_.times.safe;
   }
   if (drain_ && now - told_.to_drain_at >= status_interval) {
     told_.to_drain_at = now;

@@ -19,12 +19,17 @@ std::vector<NodeReport> together(const NodeReport& own, const std::vector<NodeRe
   return all;
 }
 
-template <class TimesOf>
-std::optional<std::string> newest_in_all(const std::vector<NodeReport>& nodes, TimesOf times_of) {
-  if (nodes.empty()) return std::nullopt;
-  const std::vector<std::string>& first = times_of(nodes.front());
-  for (auto time = first.rbegin(); time != first.rend(); ++time)
-    if (std::ranges::all_of(nodes, [&](const auto& node) { return contains(times_of(node), *time); })) return *time;
+// It asks the nodes that have times.
+std::optional<std::string> newest_in_all(const std::vector<NodeReport>& nodes,
+                                         std::vector<std::string> NodeReport::Times::*member) {
+  const auto first = std::ranges::find_if(nodes, [](const NodeReport& node) { return node.times.are_written; });
+  if (first == nodes.end()) return std::nullopt;
+  const std::vector<std::string>& times = first->times.*member;
+  const auto has = [&](const NodeReport& node, const std::string& time) {
+    return !node.times.are_written || contains(node.times.*member, time);
+  };
+  for (auto time = times.rbegin(); time != times.rend(); ++time)
+    if (std::ranges::all_of(nodes, [&](const auto& node) { return has(node, *time); })) return *time;
   return std::nullopt;
 }
 
@@ -48,21 +53,18 @@ bool represents_all(const std::vector<NodeReport>& nodes, int all_ranks) {
 
 std::optional<std::string> safe_over_all(const std::vector<NodeReport>& nodes, int all_ranks) {
   if (!represents_all(nodes, all_ranks)) return std::nullopt;
-  return newest_in_all(
-      nodes, [](const NodeReport& node) -> const auto& { return node.safe_times; });
+  return newest_in_all(nodes, &NodeReport::Times::safe);
 }
 
 std::optional<std::string> safe_over_others(const NodeReport& own, const std::vector<NodeReport>& others,
                                             int all_ranks) {
   if (!represents_all(together(own, others), all_ranks)) return std::nullopt;
-  return newest_in_all(
-      others, [](const NodeReport& node) -> const auto& { return node.safe_times; });
+  return newest_in_all(others, &NodeReport::Times::safe);
 }
 
 std::optional<std::string> complete_over_all(const std::vector<NodeReport>& nodes, int all_ranks) {
   if (!represents_all(nodes, all_ranks)) return std::nullopt;
-  return newest_in_all(
-      nodes, [](const NodeReport& node) -> const auto& { return node.complete_times; });
+  return newest_in_all(nodes, &NodeReport::Times::complete);
 }
 
 }  // namespace forebay::launch

@@ -138,10 +138,15 @@ std::optional<std::chrono::milliseconds> Nodes::case_is_mute_for() const {
 Status Nodes::end(const RunEnd& end, bool needs_mark) {
   const auto trouble = ask(
       [&] {
-        tell_end(case_there(), end, clock_);
+        const std::string there = case_there();
+        tell_end(there, end, clock_);
         if (needs_mark) return std::string();
-        const Status removed = remove_control_directory(case_there());
-        return removed ? std::string() : removed.error().text();
+        const Status removed = remove_control_directory(there, clock_);
+        if (removed) return std::string();
+        Error failure = removed.error();
+        if (is_below(failure.path, there))
+          failure.path = case_path().value_or(plan_.case_path) + failure.path.substr(there.size());
+        return failure.text();
       },
       mark_goes_within, clock_, case_.get());
   if (!trouble && needs_mark) return {};

@@ -25,8 +25,7 @@
 namespace forebay::launch {
 // Members whose JSON is their value. Code below puts in and takes out the others.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Plan, run, way, redirect, launched, decomposed, ranks, openfoam, hold_times,
-                                   start_time, start_groups, written_together, copy_inputs, logs, submit_host,
-                                   submit_pid)
+                                   start_time, written_together, copy_inputs, logs, submit_host, submit_pid)
 namespace {
 
 using nlohmann::json;
@@ -59,6 +58,8 @@ std::string to_json(const Plan& plan) {
   out["typed"] = escape(plan.typed_path);
   out["settings"] = json::parse(settings::to_json(plan.settings));
   out["library"] = escape(plan.library);
+  out["start_groups"] = plan.groups.start;
+  out["written_groups"] = plan.groups.written;
   return out.dump(1);
 }
 
@@ -75,6 +76,8 @@ Result<Plan> plan_from_json(const std::string& text) {
     if (!settings) return forward(settings);
     plan.settings = *settings;
     plan.library = path_at(from, "library");
+    plan.groups.start = from.at("start_groups");
+    plan.groups.written = from.value("written_groups", contract::WrittenGroups());
     return plan;
   } catch (const json::exception& failure) {
     return error(Code::bad_input, fmt::format("not a plan of a run ({})", failure.what()));
@@ -183,7 +186,27 @@ std::string case_above(const std::string& directory) {
   return {};
 }
 
-Status remove_control_directory(const std::string& case_path) {
+// Where it holds names of the program, it is the program's from now on. A server that has just come back may call an
+// empty directory not empty, or refuse to remove it, for some seconds.
+Status remove_where_empty(const std::string& directory, Clock& clock) {
+  constexpr std::chrono::milliseconds empty_goes_within{5'000}, interval{100};
+  for (std::chrono::milliseconds slept{0};; slept += interval) {
+    if (::rmdir(directory.c_str()) == 0 || errno == ENOENT) return {};
+    const auto failure = errno_error("cannot remove", directory, "nothing of the run is in it: remove it by hand");
+    const bool is_full = errno == ENOTEMPTY || errno == EEXIST;
+    if (!is_full && errno != EINVAL) return failure;
+    const auto left = list_directory(directory);
+    if (is_full && left && !left->empty()) break;
+    if (slept >= empty_goes_within || !left || !left->empty()) return failure;
+    clock.sleep(interval);
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  (void)::chmod(directory.c_str(), 0777 & ~mask);
+  return {};
+}
+
+Status remove_control_directory(const std::string& case_path, Clock& clock) {
   const MayHang call(case_path);
   const auto directory = find_control_directory(case_path);
   if (!directory) return {};
@@ -196,13 +219,7 @@ Status remove_control_directory(const std::string& case_path) {
   own.push_back(join(*directory, plan_name));  // last: without it nothing tells what the others are
   for (const std::string& path : own)
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path);
-  if (::rmdir(directory->c_str()) == 0 || errno == ENOENT) return {};
-  if (errno != ENOTEMPTY && errno != EEXIST) return errno_error("cannot remove", *directory);
-  // The program has one of that name.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  (void)::chmod(directory->c_str(), 0777 & ~mask);
-  return {};
+  return remove_where_empty(*directory, clock);
 }
 
 bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock) {

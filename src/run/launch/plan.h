@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "run/contract/text.h"
 #include "run/node/node.h"
 #include "run/node/ways.h"
 #include "run/settings/settings.h"
@@ -28,14 +29,25 @@ struct Plan {
   bool decomposed = false;  // ranks have processor directories of their own
   int ranks = 1;            // of the decomposition when decomposed, else from the line, 0: not known
   bool openfoam = false;
-  bool hold_times = false;                    // the program purges times itself
-  std::string start_time;                     // that the solver of an OpenFOAM case starts from; empty: not known
-  std::vector<std::string> start_groups;      // directories of groups of ranks that the case has (collated input)
+  bool hold_times = false;  // the program purges times itself
+  std::string start_time;   // that the solver of an OpenFOAM case starts from; empty: not known
+  struct Groups {
+    std::vector<std::string> start;   // directories of groups of ranks that the case has (collated input)
+    contract::WrittenGroups written;  // that OpenFOAM's collated file handler will write to
+  } groups;
   std::vector<std::string> written_together;  // directories of the case that its ranks write together, where known
   bool copy_inputs = false;         // no links: the program is not known to tolerate them, and nothing disguises them
   std::vector<std::uint64_t> logs;  // inodes in the case of what the run prints to (logs.h)
   std::string submit_host;          // where forebay run runs, and as which process
   int submit_pid = 0;
+
+  // Each rank has a directory of its own, in the pool of its socket. Directories that ranks write to together lie in
+  // the node's home pool.
+  bool ranks_are_apart() const { return decomposed && launched && groups.written.empty(); }
+  // Drained times are put into groups of ranks.
+  bool collates() const {
+    return decomposed && groups.written.empty() && settings.drain.layout == settings::Layout::collated;
+  }
 };
 
 std::string to_json(const Plan& plan);
@@ -58,7 +70,7 @@ bool is_alive(const Plan& plan);
 // The case that `directory` lies in, by its control directory; empty when there is none above it.
 std::string case_above(const std::string& directory);
 // Only what is of the run: the program may have made a directory of that name, and all in it stays.
-Status remove_control_directory(const std::string& case_path);
+Status remove_control_directory(const std::string& case_path, Clock& clock);
 // True when it is gone within two seconds: somebody is removing it, whose reports of nodes may have gone before its
 // plan.
 bool is_being_removed(const std::string& case_path, const std::string& run, Clock& clock);

@@ -57,7 +57,7 @@ Status make_placed(PoolRun& run, const std::vector<std::string>& others) {
 // The case's own links to directories that stand for ranks' directories: the only links of it that outputs go through.
 Result<std::vector<drain::LinkedDirectory>> linked_directories(const Plan& plan) {
   std::vector<drain::LinkedDirectory> linked;
-  if (!plan.launched || !plan.decomposed) return linked;
+  if (!plan.ranks_are_apart()) return linked;
   const auto entries = list_directory(plan.case_path);
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {
@@ -75,11 +75,12 @@ drain::DrainSettings drain_settings(const PoolRun& run) {
   const Plan& plan = run.plan;
   const auto& from = plan.settings.drain;
   drain::DrainSettings settings;
-  settings.collated = from.layout == settings::Layout::collated && plan.decomposed;
+  settings.collated = plan.collates();
   settings.live = from.when == settings::DrainWhen::live;
   settings.hold_times = plan.hold_times;
   if (!plan.start_time.empty()) settings.start_time = plan.start_time;
-  settings.start_groups = plan.start_groups;
+  settings.start_groups = plan.groups.start;
+  settings.written_groups = plan.groups.written;
   settings.redirected = plan.redirect;
   settings.all_ranks = plan.decomposed ? plan.ranks : 1;
   settings.checkpoints = from.checkpoints;

@@ -128,7 +128,7 @@ Status check_budget(const std::optional<std::uint64_t>& budget, int ranks) {
 // relative text, or, where pools lie on several mounts, one that leads out of such a directory. Empty where there is
 // none.
 std::string link_against_namespace(const Plan& plan, const std::vector<node::Pool>& pools) {
-  if (!plan.decomposed || !plan.launched) return {};
+  if (!plan.ranks_are_apart()) return {};
   struct stat first {
   }, other{};
   const bool one_mount = std::ranges::all_of(pools, [&](const node::Pool& pool) {
@@ -247,7 +247,7 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   plan.openfoam = facts->is_case;
   const bool tolerated = facts->is_case && links_do(prepared.line.programs, *facts);
   plan.hold_times = facts->purge_write.value_or(0) > 0;
-  plan.start_groups = facts->groups;
+  plan.groups.start = facts->groups;
   if (facts->write_control == "timeStep" && facts->write_interval.value_or(0) >= 1)
     prepared.steps_per_time = facts->write_interval;
   prepared.application = facts->application;
@@ -257,6 +257,8 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
     plan.decomposed = true;  // a program that looks for the ranks' directories by itself
     plan.ranks = facts->ranks;
   }
+  if (plan.decomposed && plan.launched)
+    plan.groups.written = openfoam::written_groups(prepared.line.words, plan.case_path, plan.ranks);
   if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);

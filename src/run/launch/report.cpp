@@ -34,8 +34,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Staged, staged_files, staged_byte
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Lasted, stage_seconds, program_seconds, drain_seconds,
                                    paused_milliseconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport::Used, agent_peak_bytes, agent_cpu_seconds)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks, complete_times,
-                                   safe_times, carried)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodeReport, node, run, beat, agent_pid, queued_units, ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Standstill, held_bytes, budget, limit, let_go, units)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StabilityReport, program, ranks, program_ended, written_bytes, shortest, median, p90,
                                    p99, longest, mean)
@@ -216,6 +215,10 @@ json json_of(const NodeReport& report) {
   out["pool_held_bytes"] = report.pool.held_bytes;
   out["pool_may_hold"] = report.pool.may_hold;
   out["carried_before_drain"] = report.lasted.carried_before_drain;
+  out["complete_times"] = report.times.complete;
+  out["safe_times"] = report.times.safe;
+  out["carried"] = report.times.carried;
+  out["writes_times"] = report.times.are_written;
   out["writer"] = report.stability.program;
   out["waits_for"] = report.waits.for_writers;
   if (!report.answer.request.empty())
@@ -289,9 +292,10 @@ std::string phase_name(Phase phase) {
 void take_state(NodeReport& report, const drain::Drain& drain) {
   report.waits.for_case = drain.failure();
   report.drain = drain.report(interim_timeline);
-  report.complete_times = drain.complete_times();
-  report.safe_times = drain.safe_times();
-  report.carried = drain.carried();
+  report.times.are_written = drain.has_ranks();
+  report.times.complete = drain.complete_times();
+  report.times.safe = drain.safe_times();
+  report.times.carried = drain.carried();
   const drain::MoverProgress progress = drain.progress();
   report.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
 }
@@ -344,6 +348,10 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.pool.held_bytes = from.value("pool_held_bytes", std::uint64_t{0});
     report.pool.may_hold = from.value("pool_may_hold", std::uint64_t{0});
     report.lasted.carried_before_drain = from.value("carried_before_drain", std::uint64_t{0});
+    report.times.complete = from.at("complete_times");
+    report.times.safe = from.at("safe_times");
+    report.times.carried = from.at("carried");
+    report.times.are_written = from.value("writes_times", true);
     report.waits.for_writers = from.value("waits_for", std::vector<std::string>());
     report.waits.for_case = from.value("waits_for_case", std::string());
     if (from.contains("standstill")) report.waits.for_room = standstill_from(from.at("standstill"));

@@ -45,10 +45,14 @@ struct NodeReport {
   } used;
   std::uint64_t queued_units = 0;
   std::vector<int> ranks;
-  std::map<int, int> sockets;               // rank -> socket
-  std::vector<std::string> complete_times;  // the newest restartable ones that this node still has, oldest first
-  std::vector<std::string> safe_times;      // the newest ones that are on the case for all ranks of this node
-  std::set<core::StateId> carried;  // that are on the case for all ranks of this node, none older than the safe one
+  std::map<int, int> sockets;  // rank -> socket
+  // Names of times, oldest first.
+  struct Times {
+    std::vector<std::string> complete;  // the newest restartable ones that this node still has
+    std::vector<std::string> safe;      // the newest ones that are on the case for all ranks of this node
+    std::set<core::StateId> carried;    // states on the case for all of them, none older than the safe one
+    bool are_written = true;            // false: ranks of another node write those of its ranks, too
+  } times;
   struct Waits {
     std::vector<std::string> for_writers;  // at the end: processes that still write, for people
     std::optional<Standstill> for_room;    // while programs are held back

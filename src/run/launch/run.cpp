@@ -192,14 +192,14 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   const auto began = clock.now();
   if (auto made = make_control_directory(plan); !made) return forward(made);
   if (auto made = make_direct_directories(plan); !made) {
-    (void)remove_control_directory(plan.case_path);
+    (void)remove_control_directory(plan.case_path, clock);
     return forward(made);
   }
   WatchedSignals signals({SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXFSZ}, clock);
   Nodes nodes(plan, prepared.pool, clock);
   auto status = run_launcher(prepared.line, prepared.on_broken_pipe, signals, nodes, watcher, clock);
   if (!status) {
-    (void)remove_control_directory(plan.case_path);
+    (void)remove_control_directory(plan.case_path, clock);
     return forward(status);
   }
   const bool waited = wait_for_drains(plan, signals, nodes, watcher, clock);
@@ -211,7 +211,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   report.nodes = nodes.reports();
   report.steps_per_time = prepared.steps_per_time;
   report.application = prepared.application;
-  summarise(report, plan.settings.drain.layout == settings::Layout::collated, plan.ranks);
+  summarise(report, plan.collates(), plan.ranks);
   add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,

@@ -56,7 +56,7 @@ Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& input
 }
 
 Status Staging::common() {
-  const bool apart = plan_.decomposed && plan_.launched;
+  const bool apart = plan_.ranks_are_apart();
   const auto is_rank_directory = [&](const std::string& path) {
     const auto rank = openfoam::processor_of(path);
     return apart && rank && *rank < plan_.ranks;
@@ -94,15 +94,20 @@ Status Staging::common() {
       inputs->entries.push_back(
           {name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     }
-  } else {
-    run_.ranks[-1] = run_.home();
-    if (auto added = drain_.add_rank(-1, run_.home()); !added) return added;
-    if (auto saved = save(run_); !saved) return saved;
+  } else if (plan_.groups.written.empty()) {
+    if (auto added = add_rank(-1, run_.home()); !added) return added;
   }
   return drain_.add_root({run_.tree(), "", run_.home()}, inputs->entries);
 }
 
+Status Staging::add_rank(int rank, const std::string& pool) {
+  run_.ranks[rank] = pool;
+  if (auto saved = save(run_); !saved) return saved;
+  return drain_.add_rank(rank, pool);
+}
+
 Status Staging::rank(int rank, const std::string& pool) {
+  if (!plan_.ranks_are_apart()) return add_rank(rank, pool);
   const std::string name = contract::name_of_rank(rank), local = join(pool, name);
   tree::StageRequest request{plan_.case_path,
                              name,
@@ -123,9 +128,7 @@ Status Staging::rank(int rank, const std::string& pool) {
   } else if (::mkdir(local.c_str(), (0777 & ~run_.umask) | S_IRWXU) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
   }
-  run_.ranks[rank] = pool;
-  if (auto saved = save(run_); !saved) return saved;
-  if (auto added = drain_.add_rank(rank, pool); !added) return added;
+  if (auto added = add_rank(rank, pool); !added) return added;
   const std::string in_tree = join(run_.tree(), name);
   if (run_.one_mount)
     return drain_.add_directory(name, entries, [&]() -> Status {

@@ -38,6 +38,7 @@ class Staging {
  private:
   // Links and copies become warm files where there are any.
   Status carry_out(const tree::StageRequest& request, tree::Inputs& inputs);
+  Status add_rank(int rank, const std::string& pool);
   Status check_linked(const std::string& rank_directory);
   Status check_links(const std::string& rank_directory, const std::vector<tree::Entry>& entries);
   void count_warm(const tree::WarmSet& used);

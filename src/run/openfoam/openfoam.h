@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ struct Group {
   int first = 0, last = 0;
 };
 std::optional<Group> group_of(std::string_view name);
+
+// The directories that a program's ranks write to together, by the first rank of each: {0: "processors4_0-1", 2:
+// "processors4_2-3"}; empty where each writes to its own directory. OpenFOAM's collated file handler does so, where the
+// case's controlDict, the command's words, or this process's environment ask for it.
+std::map<int, std::string> written_groups(const std::vector<std::string>& words, const std::string& case_path,
+                                          int ranks);
 
 // Where a path (relative to the case) lies: processor3/0.005/uniform/time -> {3, "0.005", "uniform/time"}. The rank is
 // -1 for a path in a time directory of an undecomposed case. The result is nullopt when it lies in no time directory.

@@ -163,12 +163,20 @@ void say_unseen() {
   system_call(SYS_write, STDERR_FILENO, word(text.text), word(text.size));
 }
 
+// The rank whose times lie in this rank's directory: 3 for "processor3", 2 for "processors4_2-3", 0 for "processors4"
+// and for the case in one piece.
+uint64_t rank_of_times() {
+  if (state.rank.name.size == 0) return 0;
+  const char* at = state.rank.name.text + contract::rank_prefix_size;
+  if (*at == 's') at = strchrnul(at, '_') + (strchr(at, '_') != nullptr);
+  uint64_t rank = 0;
+  for (; *at >= '0' && *at <= '9'; ++at) rank = rank * 10 + static_cast<uint64_t>(*at - '0');
+  return rank;
+}
+
 void take_page(contract::NodePage* page, size_t size) {
   if (page == nullptr || state.rank.keep.size == 0) return;
-  uint64_t rank = 0;
-  if (state.rank.name.size > 0)
-    for (const char* at = state.rank.name.text + strcspn(state.rank.name.text, "0123456789"); *at != '\0'; ++at)
-      rank = rank * 10 + static_cast<uint64_t>(*at - '0');
+  const uint64_t rank = rank_of_times();
   const uint64_t ranks = page->ranks.load();
   if (rank >= ranks || contract::bytes_of_pages(ranks) > size) return;
   state.times.node = page;

@@ -9,7 +9,7 @@
  *
  *   RULE: CALL:WHAT[:after=N][:count=N]
  *   CALL: open write writeback (sync_file_range) fsync msync (of any file) truncate allocate rename mkdir link symlink
- *         unlink read copy (copy_file_range, sendfile, splice) close lock, or all
+ *         unlink rmdir read copy (copy_file_range, sendfile, splice) close lock, or all
  *   WHAT: the name of an errno (EIO, ENOSPC, ...), short (half of the bytes), delay=MILLISECONDSms,
  *         or kill (the process ends before the call, as by SIGKILL)
  *   after: so many calls pass first; count: so many go wrong, then no more. Counted from when the rules
@@ -440,6 +440,11 @@ int symlinkat(const char* text, int directory, const char* path) {
 int unlink(const char* path) {
   REAL(unlink);
   return fault("unlink", AT_FDCWD, path, NULL) ? -1 : real(path);
+}
+
+int rmdir(const char* path) {
+  REAL(rmdir);
+  return fault("rmdir", AT_FDCWD, path, NULL) ? -1 : real(path);
 }
 
 int unlinkat(int directory, const char* path, int flags) {

@@ -53,6 +53,16 @@ class Resume(FaultyCase):
         self.assertEqual(self.whole_files(), FILES, self.output)
         self.assert_nothing_left()
 
+    def test_a_server_that_refuses_to_remove_the_empty_mark_is_asked_again(self):
+        process = self.start(["sh", "-c", "echo > f1"], fault="rmdir:ENOTEMPTY:count=3")
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assert_nothing_left()
+        process = self.start(["sh", "-c", "echo > f2"], fault="rmdir:ENOTEMPTY")
+        self.assertEqual(self.finish(process), 0, self.output)
+        self.assertIn(f"cannot remove {self.case}/.forebay: Directory not empty; nothing of the run", self.output)
+        self.assertTrue(os.path.isfile(os.path.join(self.case, "f2")))
+        self.assertEqual(os.listdir(os.path.join(self.case, ".forebay")), [])
+
     def test_while_the_program_runs_it_is_waited_for_and_an_interrupted_wait_ends_with_3(self):
         process = self.start_slow("sleep 2")
         self.kill_name(process, "forebay-agent")

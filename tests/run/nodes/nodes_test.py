@@ -196,6 +196,36 @@ class NodesTest(unittest.TestCase):
         left = common_times(case, 4)
         self.assertTrue(left and float(max(left, key=float)) >= float(newest), f"{left}, {newest} was safe")
 
+    def test_what_openfoam_collates_by_itself_becomes_safe(self):
+        """With one group the ranks of the second node write no times."""
+        for first_ranks, groups in (("", ["processors4"]), ("(0 2)", ["processors4_0-1", "processors4_2-3"])):
+            with self.subTest(groups=groups):
+                case = self.lab.make_case("own", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
+                self.addCleanup(shutil.rmtree, case, ignore_errors=True)
+                run = self.lab.start(
+                    "n1", "env", f"FOAM_IORANKS={first_ranks}", FOREBAY, "run", "--case", self.lab.seen(case),
+                    "--safe-interval", "1s", "--", *parallel("-x", "FOAM_IORANKS"), *SOLVER, "-fileHandler", "collated",
+                    directory=case,
+                )  # fmt: skip
+                self.addCleanup(lambda run=run: run.poll() is None and run.kill())
+
+                def safe(case=case):
+                    _, said = self.lab.run("n2", FOREBAY, "status", "--case", self.lab.seen(case))
+                    found = re.search(r"safe on all nodes: time ([0-9.]+)", said)
+                    return found[1] if found else None
+
+                wait_for(lambda run=run, safe=safe: run.poll() is not None or safe(), 60, "a time that is safe")
+                was_safe = safe()
+                output = interrupt(run)
+                self.assertTrue(was_safe, output[-3000:])
+                held = [self.times_with_a_state(os.path.join(case, group)) for group in groups]
+                self.assertGreaterEqual(max(set.intersection(*held)), float(was_safe), held)
+                shutil.rmtree(case)
+
+    def times_with_a_state(self, directory):
+        names = {name for name in os.listdir(directory) if re.fullmatch(r"[0-9.]+", name)}
+        return {float(each) for each in names if {"U", "p", "phi"} <= set(os.listdir(os.path.join(directory, each)))}
+
     def test_a_second_run_from_another_node_refuses_and_leaves_the_first_alone(self):
         case = self.lab.make_case("claimed", "cavity", "--ranks", "4", "--steps", "1000000", "--purge", "1")
         self.addCleanup(shutil.rmtree, case, ignore_errors=True)

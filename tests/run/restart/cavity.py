@@ -5,6 +5,7 @@ An uninterrupted run tells every byte of every field at every time, so a file is
 
 import os
 import re
+import shutil
 
 import casetools
 from plans import FOREIGN, OBJECTS_EVERY, STATE_EVERY, STEPS
@@ -36,11 +37,17 @@ def is_time(name):
     return re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", name) is not None
 
 
-def solver(ranks, program="icoFoam"):
+def solver(ranks, program="icoFoam", io_ranks=()):
     if ranks == 1:
         return [program]
     # Ranks that spin while they wait are in each other's way on fewer processors.
-    return ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), program, "-parallel"]
+    line = ["mpirun", "--mca", "mpi_yield_when_idle", "1", "-n", str(ranks), program, "-parallel"]
+    return line + (["-fileHandler", "collated"] if io_ranks else [])
+
+
+def of_groups(io_ranks):
+    """What the environment needs so that OpenFOAM's collated file handler makes these groups."""
+    return {"FOAM_IORANKS": f"({' '.join(map(str, io_ranks))})"} if len(io_ranks) > 1 else {}
 
 
 def with_foreign_writer(directory):
@@ -118,6 +125,10 @@ class Reference:
     def new_case(self, directory, plan):
         casetools.copy_case(self.start, directory)
         with_objects(directory, plan.purge, plan.objects)
+        if plan.io_ranks:
+            for each in self.directories():
+                shutil.rmtree(os.path.join(directory, each))
+            casetools.run(["decomposePar", "-fileHandler", "collated"], directory, **of_groups(plan.io_ranks))
 
     def directories(self):
         return [""] if self.ranks == 1 else [f"processor{rank}" for rank in range(self.ranks)]
@@ -173,7 +184,7 @@ class Case:
         places |= {group for group, _, _ in self.groups()}
         found = set()
         for place in places:
-            found |= {each for each in os.listdir(place) if is_time(each)}
+            found |= {each for each in os.listdir(place) if is_time(each)} if os.path.isdir(place) else set()
         return sorted(found, key=float, reverse=True)
 
     def file(self, rank, time, name):

@@ -12,7 +12,7 @@ import threading
 import time
 
 import casetools
-from cavity import SOLUTION, STATE, solver, step_of
+from cavity import SOLUTION, STATE, of_groups, solver, step_of
 from plans import FOREIGN
 from processes import MARK, Processes, kill, name_of
 
@@ -42,7 +42,7 @@ class Seen:
 class Run:
     def __init__(self, plan, case, pool, mark):
         self.plan, self.case, self.pool = plan, case, pool
-        self.environment = casetools.environment(**{MARK: mark})
+        self.environment = casetools.environment(**{MARK: mark}, **of_groups(plan.io_ranks))
         self.processes = Processes(mark, "icoFoam", "mpirun")
         self.report = os.path.join(os.path.dirname(case.directory), "report.json")
         self.seen = Seen()
@@ -57,7 +57,7 @@ class Run:
         options += ["--layout", plan.layout, "--drain-when", plan.drain_when]
         options += ["--safe-interval", f"{plan.safe_interval}s", "--set", "drain.silence=5s"]
         program = self.case.reference.with_foreign_writer if FOREIGN in plan.objects else "icoFoam"
-        return [FOREBAY, "run", *options, "--", *solver(plan.ranks, program)]
+        return [FOREBAY, "run", *options, "--", *solver(plan.ranks, program, plan.io_ranks)]
 
     def forebay(self, *words):
         done = subprocess.run(

@@ -5,10 +5,10 @@ import random
 
 SEEDS = range(1, 301)
 # Ten for `make test`: one of each kind at least, and the ways in, layouts and numbers of ranks between them.
-TEN = (2, 10, 12, 16, 31, 51, 53, 55, 57, 134)
+TEN = (2, 10, 12, 16, 31, 51, 53, 87, 134, 177)
 
 FOREIGN = "foreign"  # another writer: a file in each time that has no closing line (foreign.c)
-PART_FOREIGN, PART_EARLY = 0.2, 0.1  # of the seeds
+PART_FOREIGN, PART_EARLY, PART_COLLATED = 0.2, 0.1, 0.2  # of the seeds
 STEPS = 800
 STATE_EVERY = 50
 OBJECTS_EVERY = 10
@@ -28,6 +28,7 @@ class Plan:
     objects: tuple  # function objects that write every OBJECTS_EVERY steps, the solver every STATE_EVERY; and FOREIGN
     way: str
     layout: str
+    io_ranks: tuple  # OpenFOAM's own collated file handler writes groups that begin with these; else ()
     drain_when: str
     safe_interval: int  # seconds
     moment: str  # "start": as soon as the process is there; "step": in a step; "end": after the solver's last line
@@ -39,8 +40,11 @@ class Plan:
         moment = f"step {self.step}" if self.moment == "step" else f"the {self.moment}"
         return (
             f"{self.kind} at {moment} + {self.delay * 1e3:.0f} ms; {ranks}, purge {self.purge}, "
-            f"{' and '.join(self.objects)}, {self.way}, {self.layout}, {self.drain_when}, {self.safe_interval} s"
+            f"{' and '.join(self.objects)}, {self.way}, {self.layout_told()}, {self.drain_when}, {self.safe_interval} s"
         )
+
+    def layout_told(self):
+        return f"groups of OpenFOAM's own from {self.io_ranks}" if self.io_ranks else self.layout
 
 
 def plan_of(seed):
@@ -64,14 +68,19 @@ def plan_of(seed):
     if early:  # U and p of some times are there, and no state
         moment, step, delay = "step", variants.randrange(OBJECTS_EVERY, STATE_EVERY), 0.015 * variants.random()
         objects = ("writeObjects",)
+    way = chance.choice(("namespace", "redirect", "path"))
+    layout = "collated" if ranks > 1 and chance.random() < 0.2 else "verbatim"
+    handler = random.Random(f"handler of {seed}")
+    collated = handler.random() < PART_COLLATED and ranks > 1 and layout == "verbatim" and not foreign
     return Plan(
         seed=seed,
         kind=kind,
         ranks=ranks,
         purge=purge,
         objects=objects + ((FOREIGN,) if foreign else ()),
-        way=chance.choice(("namespace", "redirect", "path")),
-        layout="collated" if ranks > 1 and chance.random() < 0.2 else "verbatim",
+        way=way,
+        layout=layout,
+        io_ranks=handler.choice(((0,), tuple(range(0, ranks, 2)))) if collated else (),
         drain_when=chance.choice(("live", "end")),
         safe_interval=chance.choice((1, 1, 1, 2, 600)),
         moment=moment,

@@ -76,6 +76,15 @@ TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
   EXPECT_EQ(name_of_rank(12), "processor12");
 }
 
+TEST(ContractTest, TheFirstRankOfAWrittenGroupHasItsTimes) {
+  const WrittenGroups groups{{0, "processors4_0-1"}, {2, "processors4_2-3"}};
+  EXPECT_EQ(holder_of_times(2, groups), "processors4_2-3");
+  EXPECT_EQ(holder_of_times(3, groups), "");
+  EXPECT_EQ(holder_of_times(3, {}), "processor3");
+  EXPECT_EQ(holder_of_times(-1, {}), "");
+  EXPECT_EQ(name_of_kept(2, groups), "processors4_2-3");
+}
+
 // Programs with an older library, and runs that were killed, have pages of this layout on disk.
 TEST(ContractTest, ThePagesLieAsThisVersionSays) {
   static_assert(version == 2);

@@ -57,20 +57,27 @@ class DrainTest : public DrivenTest {
   }
   std::string tree() const { return home_ + "/tree/case"; }
   std::string pool_of(int rank) const { return rank == 1 && two_pools_ ? pool_ + "/s1" : home_; }
-  std::string local(int rank) const { return pool_of(rank) + "/processor" + std::to_string(rank); }
+  std::string local(int rank) const {
+    const auto group = settings_.written_groups.find(rank);
+    if (group != settings_.written_groups.end()) return tree() + "/" + group->second;
+    return pool_of(rank) + "/processor" + std::to_string(rank);
+  }
   std::vector<Root> roots() const {
+    if (!settings_.written_groups.empty()) return {{tree(), "", home_}};
     return {{tree(), "", home_}, {local(0), "processor0", pool_of(0)}, {local(1), "processor1", pool_of(1)}};
   }
 
   std::vector<tree::Entry> stage(const Root& root) {
-    const tree::StageRequest stage{
-        case_,
-        root.prefix,
-        root.local,
-        home_ + "/lower",
-        [&](const std::string& path) { return root.prefix.empty() && path.starts_with("processor"); },
-        [](const std::string& path) { return path == "setup"; },
-        1};
+    const tree::StageRequest stage{case_,
+                                   root.prefix,
+                                   root.local,
+                                   home_ + "/lower",
+                                   [&](const std::string& path) {
+                                     return root.prefix.empty() && settings_.written_groups.empty() &&
+                                            path.starts_with("processor");
+                                   },
+                                   [](const std::string& path) { return path == "setup"; },
+                                   1};
     auto inputs = tree::list_inputs(stage);
     tree::StageProgress progress;
     EXPECT_TRUE(inputs && tree::carry_out(stage, *inputs, progress));
@@ -112,8 +119,8 @@ class DrainTest : public DrivenTest {
   std::string kept(const std::string& time, int rank) const {
     const std::uint64_t sequence = lines_.at({rank, time});
     const contract::TimeLine& line = page_of(rank).line(sequence);
-    return fmt::format("{}/{},{},{},{},{},{}", kept_directory(rank, pool_of(rank)), time, sequence, line.state.load(),
-                       line.mesh.load(), line.flags.load(), line.begun_at.load());
+    return fmt::format("{}/{},{},{},{},{},{}", kept_directory(rank, pool_of(rank), settings_.written_groups), time,
+                       sequence, line.state.load(), line.mesh.load(), line.flags.load(), line.begun_at.load());
   }
 
   void resume() {

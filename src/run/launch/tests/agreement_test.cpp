@@ -14,23 +14,36 @@ NodeReport node(const std::string& name, std::vector<int> ranks, std::vector<std
   report.node = name;
   report.run = "run";
   report.ranks = std::move(ranks);
-  report.complete_times = std::move(complete);
+  report.times.complete = std::move(complete);
   return report;
+}
+
+TEST(AgreementTest, ANodeWhoseRanksWriteNoTimesIsNotAsked) {
+  NodeReport first = node("n1", {0, 1}, {"1", "2"}), second = node("n2", {2, 3}, {});
+  first.times.safe = {"1"};
+  EXPECT_EQ(safe_over_all({first, second}, 4), std::nullopt);
+  second.times.are_written = false;
+  EXPECT_EQ(safe_over_all({first, second}, 4), "1");
+  EXPECT_EQ(safe_over_all({second, first}, 4), "1");
+  EXPECT_EQ(complete_over_all({second, first}, 4), "2");
+  EXPECT_EQ(safe_over_all({second}, 2), std::nullopt);
+  first.times.are_written = false;
+  EXPECT_EQ(safe_over_all({first, second}, 4), std::nullopt);
 }
 
 TEST(AgreementTest, WhatTheCaseHasOfAllOthersIsKnownWhenAllHaveTold) {
   const NodeReport first = node("n1", {0}, {});
   NodeReport second = node("n2", {1}, {}), third = node("n3", {2}, {});
-  second.safe_times = {"1", "2", "3"};
-  third.safe_times = {"1", "2"};
+  second.times.safe = {"1", "2", "3"};
+  third.times.safe = {"1", "2"};
   EXPECT_EQ(safe_over_others(first, {second}, 3), std::nullopt);
   EXPECT_EQ(safe_over_others(first, {second, third}, 3), "2");
 }
 
 TEST(AgreementTest, WhatIsSafeIsWhatAllNodesHaveCarried) {
   NodeReport first = node("n1", {0, 1}, {"1", "2", "3"}), second = node("n2", {2, 3}, {"1", "2", "3"});
-  first.safe_times = {"1", "2"};
-  second.safe_times = {"1"};
+  first.times.safe = {"1", "2"};
+  second.times.safe = {"1"};
   EXPECT_EQ(safe_over_all({first, second}, 4), "1");
   EXPECT_EQ(complete_over_all({first, second}, 4), "3");
   EXPECT_EQ(safe_over_all({first}, 4), std::nullopt) << "ranks 2 and 3 are not there";

@@ -12,7 +12,7 @@ NodeReport told_by(const std::string& name, std::vector<int> ranks, std::vector<
   report.home = "/dev/shm/" + name;
   report.phase = Phase::running;
   report.ranks = std::move(ranks);
-  report.safe_times = safe;
+  report.times.safe = safe;
   if (!safe.empty()) report.drain.newest_safe = safe.back();
   return report;
 }

@@ -68,7 +68,7 @@ TEST_F(MarkTest, IsWaitedForWhereARunIsAboutToTakeIt) {
   int waits = 0;
   clock.while_asleep = [&] {
     if (++waits == 3) {
-      EXPECT_TRUE(remove_control_directory(plan.case_path));
+      EXPECT_TRUE(remove_control_directory(plan.case_path, clock));
     }
   };
   EXPECT_TRUE(is_being_removed(plan.case_path, plan.run, clock));

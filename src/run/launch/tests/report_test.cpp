@@ -118,9 +118,9 @@ RunReport measured() {
   second.lasted.program_seconds = 2.5;
   first.lasted.stage_seconds = 0.25;
   second.lasted.stage_seconds = 0.125;
-  for (NodeReport* each : {&first, &second}) each->complete_times = {"1", "2"};
-  first.safe_times = {"1", "2"};
-  second.safe_times = {"1"};
+  for (NodeReport* each : {&first, &second}) each->times.complete = {"1", "2"};
+  first.times.safe = {"1", "2"};
+  second.times.safe = {"1"};
   first.drain.local_files = 10;
   first.drain.local_bytes = 3'000'000;
   second.drain.local_files = 20;
@@ -280,7 +280,7 @@ TEST(NodeReportTest, ComesBackAsItWasWritten) {
   report.home = "/pool/odd \n name";
   report.sockets = {{2, 0}, {3, 1}};
   report.pool.in_memory = {"/dev/shm", "/mnt/odd \n name"};
-  report.carried = {{true, 3, "0.3"}, {false, 7, "odd \n name"}};
+  report.times.carried = {{true, 3, "0.3"}, {false, 7, "odd \n name"}};
   report.drain.trouble = Code::undrained;
   report.drain.groups = {{2, 3}};
   report.drain.safe_times = 17;

@@ -15,7 +15,8 @@ STATE, CUT, AGAIN = 1, 1, 2
 PROGRAM = """
 import ctypes, itertools, os, shutil, subprocess, sys, threading
 ctypes.CDLL("libm.so.6").feenableexcept(0x1 | 0x4 | 0x8)
-os.chdir("processor0")
+os.makedirs(os.environ["DIRECTORY"], exist_ok=True)
+os.chdir(os.environ["DIRECTORY"])
 def put(path, text="x"):
     with open(path, "w") as out: out.write(text)
 def begin(time, *files):
@@ -44,11 +45,13 @@ LONG = "1e-" + "0" * 30
 
 
 class Rank:
-    def __init__(self, pair):
+    """One of two, whose times lie in this directory of the case."""
+
+    def __init__(self, pair, directory="processor0", number=0):
         pair.renew()
         pair.stage()
-        self.pair = pair
-        self.keep = os.path.join(pair.local, "keep/processor0")
+        self.pair, self.directory, self.number = pair, directory, number
+        self.keep = os.path.join(pair.local, "keep", directory)
         shutil.rmtree(self.keep, ignore_errors=True)
         os.makedirs(self.keep)
         self.page = os.path.join(pair.local, "pages")
@@ -56,17 +59,21 @@ class Rank:
 
     def expect(self, steps, lines, purged=(), **words):
         environment = self.pair.environment(
-            FOREBAY_KEEP=self.keep, FOREBAY_PAGE=self.page, MODULE=module, TURN=str(next(turns))
+            FOREBAY_KEEP=self.keep,
+            FOREBAY_PAGE=self.page,
+            MODULE=module,
+            TURN=str(next(turns)),
+            DIRECTORY=self.directory,
         )
         done = self.pair.run(["/usr/bin/python3", "-c", PROGRAM + steps], environment)
         if done.returncode != 0:
             return [done.stderr.decode()[-1500:]]
         problems = []
-        page, found = lines_of(self.page)
+        page, found = lines_of(self.page, self.number)
         if list(found.values()) != lines:
             problems.append(f"the lines are {list(found.values())}, not {lines}")
         problems += [f"{word} is {page[word]}, not {value}" for word, value in words.items() if page[word] != value]
-        if lines_of(self.page, 1)[1]:
+        if lines_of(self.page, 1 - self.number)[1]:
             problems.append("the other rank has lines")
         names = kept_files(self.keep)
         if names != sorted(purged):
@@ -214,4 +221,8 @@ with Pair(library, build) as pair:
     outcomes = []
     for name, (steps, lines, kept, *words) in CASES.items():
         outcomes.append(report(name, Rank(pair).expect(steps, lines, kept, **(words[0] if words else {}))))
+    for directory, number in (("processors2", 0), ("processors2_0-0", 0), ("processors2_1-1", 1)):
+        steps = "begin(1); begin(2); os.makedirs('../processor0/3'); move(1)"
+        problems = Rank(pair, directory, number).expect(steps, [("1", 1, 0, 0), ("2", 2, 0, 0)], time_of("1.1"))
+        outcomes.append(report(f"the first rank of a group has its times: {directory}", problems))
     finish(outcomes)
