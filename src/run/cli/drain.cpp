@@ -187,8 +187,9 @@ int resume(const DrainOptions& options) {
       continue;
     }
     const drain::DrainReport& drain = report->drain;
-    say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(drain.shared.bytes),
-        plural(drain.shared.files + drain.shared.again, "file"), printable(run.plan.case_path));
+    const drain::Carried& shared = drain.amounts.shared;
+    say(stdout, "run {}: {} in {} brought home to {}\n", run.plan.run, human_bytes(shared.bytes),
+        plural(shared.files + shared.again, "file"), printable(run.plan.case_path));
     trouble = say_messages(drain, run.plan.case_path, trouble);
     if (drain::needs_pool(drain.trouble)) continue;
     if (auto forgotten = forget_run(run, trouble); !forgotten)

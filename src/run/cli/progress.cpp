@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/say.h"
+#include "run/launch/agreement.h"
 #include "run/launch/job.h"
 
 namespace forebay::cli {
@@ -47,7 +48,7 @@ bool Progress::both_are_one_terminal() {
 
 std::string progress_line(const std::vector<launch::NodeReport>& nodes, int all_ranks) {
   std::string waits_for;
-  std::uint64_t copied = 0, to_copy = 0, queued = 0, files = 0, bytes = 0;
+  std::uint64_t copied = 0, to_copy = 0, queued = 0;
   bool staging = false, running = false, draining = false;
   for (const launch::NodeReport& node : nodes) {
     staging = staging || node.phase == launch::Phase::staging;
@@ -57,15 +58,14 @@ std::string progress_line(const std::vector<launch::NodeReport>& nodes, int all_
     copied += node.staged.copied_bytes;
     to_copy += node.staged.copy_bytes_in_all;
     queued += node.queued_units;
-    files += node.drain.shared.files;
-    bytes += node.drain.shared.bytes;
   }
   if (staging) return progress_line("staging ", copied, to_copy);
   if (running) return "running   " + launch::running_text(launch::job_of(nodes, all_ranks));
   if (!draining) return {};
+  const drain::Carried shared = launch::amounts_of(nodes).shared;
   const std::string part = launch::draining_text(launch::job_of(nodes, all_ranks));
   return fmt::format("draining  {}{}{} in {} on the case, {} to go{}", part, part.empty() ? "" : "; ",
-                     human_bytes(bytes), plural(files, "file"), queued, waits_for);
+                     human_bytes(shared.bytes), plural(shared.files, "file"), queued, waits_for);
 }
 
 // A case that takes nothing is told once, as soon as it is no matter of a moment.

@@ -74,7 +74,7 @@ int run(const RunOptions& options) {
     return 0;
   }
   Progress progress(options.quiet, real_clock(), Progress::both_are_one_terminal());
-  const int all_ranks = prepared->plan.decomposed && prepared->plan.launched ? prepared->plan.ranks : 0;
+  const int all_ranks = prepared->plan.expected_ranks();
   launch::Watcher watcher{.show = {}, .at_terminal = ::isatty(STDERR_FILENO) != 0};
   if (!options.quiet) watcher.show = [&](const auto& nodes) { progress.show(nodes, all_ranks); };
   auto report = launch::carry_out(*prepared, watcher, real_clock());

@@ -110,7 +110,7 @@ namespace {
 Error loss_of(const launch::NodeReport& report, const std::string& case_path) {
   const std::string safe = fmt::format("safe on the case: {}, {}",
                                        report.drain.newest_safe ? "time " + *report.drain.newest_safe : "no time",
-                                       plural(report.drain.shared.files, "file"));
+                                       plural(report.drain.amounts.shared.files, "file"));
   const std::string throws_away = advice::throw_away(case_path) + " removes the mark";
   const std::string& mount = report.pool.mount;
   if (!mount.empty() && node::mount_point_of(report.home) != mount)

@@ -41,10 +41,6 @@ struct Seen {
   int all_ranks = 0;                          // of the run; 0: not known
 };
 
-int ranks_of(const launch::Plan& plan) {
-  return plan.decomposed && plan.launched ? plan.ranks : 0;
-}
-
 // The run that has its mark on the case.
 std::optional<launch::Plan> marked_by(const std::string& case_path) {
   if (case_path.empty()) return std::nullopt;
@@ -63,7 +59,7 @@ void add_other_nodes(const std::string& case_path, const launch::Plan& plan, Clo
     const auto heard = here || report.run != plan.run ? std::nullopt : heard_ago(case_path, report.node, clock);
     if (heard)
       all.push_back({plan.run, case_path, report.home, report, false, heard, *heard > plan.settings.drain.silence,
-                     ranks_of(plan)});
+                     plan.expected_ranks()});
   }
 }
 
@@ -82,7 +78,7 @@ std::vector<Seen> runs_seen(const FoundRuns& found) {
   std::vector<Seen> all;
   for (const launch::PoolRun& run : found.runs) {
     Seen seen{run.plan.run,           run.plan.case_path, run.home(), {},
-              launch::has_agent(run), std::nullopt,       false,      ranks_of(run.plan)};
+              launch::has_agent(run), std::nullopt,       false,      run.plan.expected_ranks()};
     if (auto report = launch::read_node_report(join(run.home(), launch::status_name))) seen.report = std::move(*report);
     seen.report.node = run.node;
     if (!seen.alive)
@@ -165,7 +161,7 @@ std::string text_of_safe(const drain::DrainReport& drain) {
     return fmt::format("time {} of the {} that the script started", *drain.standing.safe_of_script,
                        plural(drain.standing.ranks_of_script, "rank"));
   if (drain.standing.ranks_of_script > 0) return none;
-  return drain.shared.files == 0
+  return drain.amounts.shared.files == 0
              ? none
              : none + "; times that were on the case before the run are not judged when it writes over them";
 }
@@ -188,10 +184,10 @@ void print_text(const std::vector<Seen>& all) {
                    ? "last complete time " + *drain.newest_complete
                    : std::string("nothing that is complete"));
     fmt::print("  {:<20}{}\n", "safe", text_of_safe(drain));
-    fmt::print("  {:<20}{}{} in {}\n", "written locally", drain.local_is_more ? "at least " : "",
-               human_bytes(drain.local_bytes), plural(drain.local_files, "file"));
-    fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.shared.bytes),
-               plural(drain.shared.files, "file"), plural(seen.report.queued_units, "entry"));
+    fmt::print("  {:<20}{}{} in {}\n", "written locally", drain.amounts.written_is_more ? "at least " : "",
+               human_bytes(drain.amounts.written.bytes), plural(drain.amounts.written.files, "file"));
+    fmt::print("  {:<20}{} in {}, {} to go\n", "on the case", human_bytes(drain.amounts.shared.bytes),
+               plural(drain.amounts.shared.files, "file"), plural(seen.report.queued_units, "entry"));
     std::size_t told = 0;
     for (const auto& [path, amount] : drain.standing.growing.files) {
       if (++told > growing_told) break;

@@ -176,7 +176,7 @@ Amount Acts::removed_by_program(const std::string& path) {
   run_.ledger.each(path, [&](const std::string& each, const Known& known) {
     if (known.deleted) return true;
     affected.push_back(each);
-    if (known.drained && !known.directory) carried.add(known.drained->size);
+    if (known.drained && !known.directory) carried += {1, known.drained->size};
     return true;
   });
   for (const std::string& each : affected) run_.record(deleted_record(each));

@@ -116,7 +116,7 @@ void Checkpoints::handle(const Event& event) {
     if (target && *target != join(run_.request.lower, event.path) && tree::is_staged_link(*target, run_.request.lower))
       work_.acts.note_renamed_input(target->substr(run_.request.lower.size() + 1), event.path);
   } else if (event.kind == Event::Kind::closed) {
-    run_.numbers.closed(static_cast<std::uint64_t>(status->st_size));
+    run_.figures.closed(static_cast<std::uint64_t>(status->st_size));
   }
 }
 

@@ -208,23 +208,21 @@ void Drain::room_is_scarce(bool now) {
 }
 
 std::vector<Timeline::Begun> Drain::take_begun(bool all) {
-  Observation& seen = state_->seen;
-  std::vector<Timeline::Begun> begun = seen.timeline.take_begun(all);
-  const auto own =
-      static_cast<std::size_t>(std::ranges::count_if(state_->run.ranks, [](int rank) { return rank >= 0; }));
+  Run& run = state_->run;
+  std::vector<Timeline::Begun> begun = run.figures.times().take_begun(all);
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(run.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
-  for (Timeline::Begun& each : seen.of_script.timeline.take_begun(all)) {
-    each.ranks = seen.of_script.ranks.size();
+  for (Timeline::Begun& each : run.figures.times_of_script().take_begun(all)) {
+    each.ranks = state_->seen.of_script.ranks();
     begun.push_back(std::move(each));
   }
   return begun;
 }
 
 Activity Drain::activity() const {
-  const Numbers& numbers = state_->run.numbers;
+  const Amounts amounts = state_->run.figures.amounts();
   const MoverProgress at_work = progress();
-  return {state_->run.now(), std::max(numbers.local_bytes, numbers.written().bytes), numbers.shared.bytes,
-          at_work.queued + at_work.active > 0};
+  return {state_->run.now(), amounts.written.bytes, amounts.shared.bytes, at_work.queued + at_work.active > 0};
 }
 
 void Drain::hear(core::Reports reports, int nodes) {
@@ -307,9 +305,9 @@ Standing Drain::standing() const {
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
   if (runs) standing.growing = seen.others.growing().report();
   standing.safe_of_script = seen.of_script.newest_safe(!runs);
-  standing.ranks_of_script = seen.of_script.ranks.size();
+  standing.ranks_of_script = seen.of_script.ranks();
   TimelineEntry last;
-  for (const Timeline* timeline : {&seen.timeline, &seen.of_script.timeline})
+  for (const Timeline* timeline : {&state_->run.figures.times(), &state_->run.figures.times_of_script()})
     for (TimelineEntry& each : timeline->newest(1))
       if (each.begun >= last.begun) last = std::move(each);
   if (!last.time.empty()) standing.newest_begun = std::move(last.time);
@@ -317,7 +315,7 @@ Standing Drain::standing() const {
 }
 
 DrainReport Drain::report(std::size_t timeline_entries) const {
-  const State& state = *state_;
+  State& state = *state_;
   DrainReport report;
   report.trouble = state.run.trouble;
   report.messages = state.run.messages;
@@ -328,22 +326,14 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
                           state.seen.room.failed_writes ? state.seen.room.failed_writes->first() : std::nullopt));
   if (state.seen.room.was_scarce && !(state.seen.room.failed_writes && state.seen.room.failed_writes->is_watched()))
     report.messages.emplace_back(writes_not_seen_text);
-  const Amount written = state.run.numbers.written();
-  report.local_files = written.files;
-  report.local_bytes = written.bytes;
-  report.local_is_more = state.run.numbers.is_more_written() || state.run.ledger.lost_events();
-  report.shared = state.run.numbers.shared;
-  report.undrained = {state.end.undrained_files, state.end.undrained_bytes};
-  report.never_shared = state.run.numbers.never_shared;
-  report.read_back = state.run.numbers.read_back;
-  report.unseen_times = state.run.numbers.unseen_times;
+  report.amounts = state.run.figures.amounts();
+  report.amounts.undrained = {state.end.undrained_files, state.end.undrained_bytes};
   report.standing = standing();
   report.newest_safe = state.points.newest_safe();
   report.newest_complete = state.points.newest_complete();
   report.groups = state.work.groups.made();
-  report.lag_seconds = state.seen.timeline.longest_lag();
-  report.safe_times = state.seen.timeline.safe_times();
-  report.timeline = state.seen.timeline.newest(timeline_entries);
+  report.safe_times = state.run.figures.times().safe_times();
+  report.timeline = state.run.figures.times().newest(timeline_entries);
   return report;
 }
 

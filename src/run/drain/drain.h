@@ -32,8 +32,8 @@
 #include "run/contract/text.h"
 #include "run/control/control.h"
 #include "run/core/decide.h"
+#include "run/drain/figures.h"
 #include "run/drain/only_local.h"
-#include "run/drain/timeline.h"
 #include "run/journal/ledger.h"
 #include "run/publish/mover.h"
 #include "run/tree/tree.h"
@@ -83,36 +83,6 @@ struct DrainRequest {
   control::Watched control = {};      // where the case is looked at for what the program is to see
 };
 
-// A number of files, and the bytes of all of them.
-struct Amount {
-  std::uint64_t files = 0, bytes = 0;
-  void add(std::uint64_t more_bytes) {
-    ++files;
-    bytes += more_bytes;
-  }
-  void take(std::uint64_t less_bytes) {
-    --files;
-    bytes -= less_bytes;
-  }
-  Amount& operator+=(const Amount& more) {
-    files += more.files;
-    bytes += more.bytes;
-    return *this;
-  }
-  friend bool operator==(const Amount&, const Amount&) = default;
-};
-
-// Published on the case: files, how many times more a file that had changed since, and the bytes of all these times.
-struct Carried {
-  std::uint64_t files = 0, again = 0, bytes = 0;
-  Carried& operator+=(const Carried& more) {
-    files += more.files;
-    again += more.again;
-    bytes += more.bytes;
-    return *this;
-  }
-};
-
 // A log or history that appears on the case while it grows: bytes.
 struct GrowingAmount {
   std::uint64_t local = 0, on_case = 0;
@@ -140,25 +110,14 @@ struct Standing {
 };
 
 struct DrainReport {
-  std::optional<Code> trouble;                     // the gravest of all; nullopt: none
-  std::vector<std::string> messages;               // one line per trouble, with path and advice
-  std::vector<std::string> notices;                // one line each, of what asks for nothing
-  std::uint64_t local_files = 0, local_bytes = 0;  // that the program wrote
-  Carried shared;
-  Amount undrained;
-  Amount never_shared;  // deleted, or replaced by rename, before they were drained
-  // Files that the program wrote and read later, so that nobody had to fetch them from the case. Each file that is
-  // still there at the end counts once. The times of access tell, so nothing is counted where the pool is mounted
-  // noatime.
-  Amount read_back;
-  bool local_is_more = false;  // the program wrote at least so much
-  // Times of single ranks that the program removed before anybody looked into them. Their files are counted nowhere.
-  std::uint64_t unseen_times = 0;
+  std::optional<Code> trouble;        // the gravest of all; nullopt: none
+  std::vector<std::string> messages;  // one line per trouble, with path and advice
+  std::vector<std::string> notices;   // one line each, of what asks for nothing
+  Amounts amounts;
   Standing standing;
   // Only times that a run may restart from (run/core/restartable.h).
   std::optional<std::string> newest_complete, newest_safe;
-  std::optional<double> lag_seconds;  // the longest time between complete and safe
-  std::uint64_t safe_times = 0;       // how many times have become safe
+  std::uint64_t safe_times = 0;  // how many times have become safe
   std::vector<TimelineEntry> timeline;
   std::vector<std::pair<int, int>> groups;  // collated: contiguous groups of ranks
 };
@@ -166,7 +125,7 @@ struct DrainReport {
 // The work that a Drain has done so far, and whether it has work now.
 struct Activity {
   double seconds = 0;  // since the Drain was made
-  std::uint64_t local_bytes = 0, shared_bytes = 0;
+  std::uint64_t written_bytes = 0, carried_bytes = 0;
   bool busy = false;  // something is being carried, or waits for that
 };
 

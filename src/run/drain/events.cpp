@@ -31,7 +31,7 @@ Result<std::vector<Event>> Observation::read_events() {
       watcher->descend(path, Watcher::Follow::watch, events);
       others.order_found(events, first);
       const bool is_kept = time && time->rest.empty() && points.is_told_of(time->rank);
-      if (!is_kept && !name_exists(local_of(run.roots, path))) ++run.numbers.gone_unknown;
+      if (!is_kept && !name_exists(local_of(run.roots, path))) run.figures.gone_unknown();
     }
   }
   bool lost = false;  // one look at everything finds all that was
@@ -91,8 +91,8 @@ void Observation::handle_time(const Event& event, const openfoam::TimePath& time
   if (event.gone()) {
     const Amount carried = work.acts.removed_by_program(event.path);
     if (points.is_told_of(time.rank)) return;  // a look counts what is kept
-    run.numbers.gone += carried;
-    if (carried.files == 0) ++run.numbers.gone_unknown;
+    run.figures.gone(carried);
+    if (carried.files == 0) run.figures.gone_unknown();
     return;
   }
   if (event.directory || !work.drained.contains(time.rank, time.time)) return;
@@ -104,6 +104,7 @@ void Observation::handle_time(const Event& event, const openfoam::TimePath& time
 
 void Observation::events_lost() {
   if (!run.ledger.lost_events()) {
+    run.figures.missed();
     run.record(lost_events_record());
     run.note(
         std::nullopt,

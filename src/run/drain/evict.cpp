@@ -230,7 +230,7 @@ std::uint64_t Eviction::evict_group(const CollatedTime& group, const std::string
 }
 
 std::uint64_t Drain::largest_step() const {
-  return state_->run.numbers.largest_step;
+  return state_->points.largest_step();
 }
 
 bool Eviction::is_replacing(const std::string& directory) const {
@@ -238,8 +238,7 @@ bool Eviction::is_replacing(const std::string& directory) const {
 }
 
 bool Drain::can_make_room(const std::string& pool) const {
-  const MoverProgress progress = state_->work.mover->progress();
-  if (progress.queued + progress.active + progress.waiting_for_retry > 0) return true;
+  if (progress().units_left() > 0) return true;
   if (state_->run.request.settings.live && state_->seen.others.has_more()) return true;
   const Eviction& eviction = state_->work.eviction;
   if (eviction.is_replacing(pool)) return true;

@@ -52,7 +52,7 @@ Status Drain::begin_finish(bool cleanly) {
   if (cleanly)
     state.points.note_end();
   else
-    state.run.numbers.misses_some = true;  // of what is kept some goes home
+    state.run.figures.missed();  // of what is kept some goes home
   state.seen.note_failed_writes();
   // Behind all that the program did: a journal that ends before this has not seen the end.
   if (cleanly) state.run.record(ended_cleanly_record());
@@ -192,7 +192,7 @@ void End::submit_more_outputs() {
   while (walk && !order.has_times() && work.jobs.size() < Work::most_jobs) {
     const std::vector<Output> found = walk->next(portion);
     for (const OutputWalk::Missed& missed : walk->take_missed()) {
-      run.numbers.misses_some = true;
+      run.figures.missed();
       if (missed.with_pool) continue;  // count_undrained tells
       work.unreadable.note(missed.path, missed.reason, std::nullopt);
     }
@@ -210,13 +210,14 @@ void End::submit_more_outputs() {
       work.submit_file(*path, false);
       continue;
     }
-    if (passes == 1) run.numbers.read_back = walk->read_back();
-    run.numbers.there = walk->written();
+    if (passes == 1) run.figures.found_read(walk->read_back());
+    Amount there = walk->written();
     for (const CollatedTime& each : run.ledger.collated()) {
       if (!run.ledger.evicted_unknown(run.time_directory(each.first, each.time))) continue;
-      run.numbers.there->files += each.sources.files;
-      run.numbers.misses_some = true;  // of these the bytes
+      there.files += each.sources.files;
+      run.figures.missed();  // of these the bytes
     }
+    run.figures.found(there);
     walk.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.

@@ -22,7 +22,7 @@ HomeStates::Home HomeStates::home_of(const core::Parts& parts) {
 void HomeStates::note(const core::StateId& state, Home of) {
   // Another node may be dead, and this one does not know what that brought home: all of these stay.
   if (!run_.alone()) run_.record(complete_record(of.time));
-  timeline_.safe(of.time, run_.now());
+  run_.figures.times().safe(of.time, run_.now());
   begun_again_.erase(of.time);
   home_.insert_or_assign(state, std::move(of));
 }

@@ -12,7 +12,6 @@
 #include "run/core/restartable.h"
 #include "run/drain/look.h"
 #include "run/drain/run.h"
-#include "run/drain/timeline.h"
 
 namespace forebay::drain {
 
@@ -25,7 +24,7 @@ class HomeStates {
   };
   static Home home_of(const core::Parts& parts);
 
-  HomeStates(Run& run, Timeline& timeline) : run_(run), timeline_(timeline) {}
+  explicit HomeStates(Run& run) : run_(run) {}
 
   void note(const core::StateId& state, Home of);
   // A time that the program begins again is not home any more. The case gets it anew, file by file.
@@ -54,7 +53,6 @@ class HomeStates {
   bool is_linked_to(const std::set<std::string>& directories) const;
 
   Run& run_;
-  Timeline& timeline_;
   std::map<core::StateId, Home> home_ = {};
   std::set<std::string> begun_again_ = {};          // times that were home
   std::vector<Home> to_leave_ = {}, leaving_ = {};  // not called safe any more; and that was told

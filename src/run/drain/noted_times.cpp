@@ -26,9 +26,9 @@ void NotedTimes::note(const std::map<int, RankTimesFound>& found, const core::Ti
         note_names(rank, time.line, of);
     }
     if (!mine.empty()) begun_[rank] = std::max(begun_[rank], mine.back().line.sequence);
-    run_.numbers.unseen_times += of.unseen;
+    run_.figures.unseen(of.unseen);
   }
-  for (const auto& [state, parts] : common) timeline_.complete(state.time, left_at(parts, found));
+  for (const auto& [state, parts] : common) run_.figures.times().complete(state.time, left_at(parts, found));
   run_.uncarried.flush();
 }
 
@@ -37,7 +37,7 @@ void NotedTimes::note_begun(const core::Time& time, const RankTimesFound& of) {
   for (const auto& [name, file] : of.files.at(time.line)) first = std::min(first, file.mark.mtime_ns);
   const auto* line = of.look.find(time.line);
   if (line != nullptr && line->after.begun_at != 0) first = line->after.begun_at;
-  timeline_.begun(time.line.time, run_.seconds_at(date_of(first)));
+  run_.figures.times().begun(time.line.time, run_.seconds_at(date_of(first)));
 }
 
 // A resume tells of these names where they are gone.
@@ -79,9 +79,9 @@ void NotedTimes::note_files(const core::LineId& line, const TimeFiles& files) {
   std::uint64_t& step = step_bytes_[line.sequence];
   for (const auto& [name, file] : files) {
     step += file.mark.size;
-    if (run_.carries_times_whole()) run_.numbers.closed(file.mark.size);
+    if (run_.carries_times_whole()) run_.figures.closed(file.mark.size);
   }
-  run_.numbers.largest_step = std::max(run_.numbers.largest_step, step);
+  largest_step_ = std::max(largest_step_, step);
   if (step_bytes_.size() > steps_measured) step_bytes_.erase(step_bytes_.begin());
 }
 
@@ -90,9 +90,8 @@ void NotedTimes::note_freed(int rank, const core::LineId& line, const RankTimesF
   if (files == of.files.end()) return;
   for (const auto& [file, what] : files->second) {
     if (!is_below(what.path, kept)) continue;
-    run_.numbers.gone.add(what.mark.size);
-    if (!run_.ledger.find(join(run_.time_directory(rank, line.time), file)))
-      run_.numbers.never_shared.add(what.mark.size);
+    run_.figures.gone(what.mark.size);
+    if (!run_.ledger.find(join(run_.time_directory(rank, line.time), file))) run_.figures.never_shared(what.mark.size);
   }
 }
 

@@ -35,11 +35,11 @@ void Observation::note_failed_writes() {
 // They are carried like any other files; only when they begin is of interest.
 void Observation::note_time_of_script(const Event& event, const openfoam::TimePath& time) {
   if (event.directory && time.rest.empty()) {
-    of_script.ranks.insert(time.rank);
-    of_script.timeline.begun(time.time, event.when >= 0 ? event.when : run.now());
+    of_script.begun(time.rank, time.time);
+    run.figures.times_of_script().begun(time.time, event.when >= 0 ? event.when : run.now());
   } else if (event.kind == Event::Kind::closed) {
     if (const auto now = status_of(local_of(run.roots, event.path)))
-      of_script.timeline.written(time.time, run.seconds_at(now->st_mtim));
+      run.figures.times_of_script().written(time.time, run.seconds_at(now->st_mtim));
   }
 }
 

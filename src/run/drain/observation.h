@@ -9,7 +9,6 @@
 #include "run/drain/other_files.h"
 #include "run/drain/run.h"
 #include "run/drain/script_times.h"
-#include "run/drain/timeline.h"
 #include "run/drain/watch.h"
 
 namespace forebay::drain {
@@ -30,7 +29,6 @@ struct Observation {
   Work& work;
 
   std::optional<Watcher> watcher = {};
-  Timeline timeline = {};
   TimesOfScript of_script{run};
   Room room = {};
   OtherFiles others{run, *this, work};

@@ -12,10 +12,10 @@ namespace forebay::drain {
 void OtherFiles::handle(const Event& event) {
   if (event.gone()) {
     const bool removed = event.kind == Event::Kind::deleted;
-    const std::uint64_t gone_before = run_.numbers.gone.files;
+    bool counted = false;
     const bool was_known = run_.ledger.find(event.path).has_value();
     if (const auto waits = pending_.find(event.path); waits != pending_.end()) {
-      if (removed) never_shared(event.path, waits->second.file);
+      counted = removed && never_shared(event.path, waits->second.file);
       drop(waits);
     }
     // The files below have another name now, or none; something else may take the directory's place.
@@ -25,14 +25,13 @@ void OtherFiles::handle(const Event& event) {
     growing_.forget(event.path);
     if (removed && run_.ledger.was_brought(event.path)) removed_controls_.insert(event.path);
     const Amount carried = work_.acts.removed_by_program(event.path);
-    if (removed) run_.numbers.gone += carried;
-    if (removed && !event.directory && !was_known && run_.numbers.gone.files == gone_before)
-      ++run_.numbers.gone_unknown;
+    if (removed) run_.figures.gone(carried);
+    if (removed && !event.directory && !was_known && !counted && carried.files == 0) run_.figures.gone_unknown();
     return;
   }
   if (event.directory) {
     const bool is_shown = run_.ledger.was_brought(event.path);
-    run_.numbers.counts_twice = run_.numbers.counts_twice || (event.kind == Event::Kind::moved_in && !is_shown);
+    if (event.kind == Event::Kind::moved_in && !is_shown) run_.figures.counts_twice();
     return;
   }
   struct stat status {};
@@ -81,39 +80,37 @@ void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_
   const auto known = counted_.find(file);
   const auto carried = known == counted_.end() ? run_.ledger.find(path) : std::nullopt;
   if (known != counted_.end()) {
-    run_.numbers.local_bytes += bytes - std::min(bytes, known->second);
+    run_.figures.grew(bytes - std::min(bytes, known->second));
   } else if (carried && carried->drained && carried->drained->inode == file.second) {
-    run_.numbers.local_bytes += bytes - std::min(bytes, carried->drained->size);
+    run_.figures.grew(bytes - std::min(bytes, carried->drained->size));
   } else if (!work_.in_flight.contains(path)) {
-    run_.numbers.closed(bytes);
+    run_.figures.closed(bytes);
   }
   if (counted_.size() < most_pending || counted_.contains(file)) counted_[file] = bytes;
 }
 
 // A rename gave the name to another file: the file that had it before is gone.
 void OtherFiles::replaced(const std::string& path, const FileId& by) {
-  const std::uint64_t gone_before = run_.numbers.gone.files;
   const auto known = run_.ledger.find(path);
   const bool carried = known && known->drained;
   const auto waits = pending_.find(path);
-  if (carried && known->drained->inode != by.second) run_.numbers.gone.add(known->drained->size);
+  if (carried && known->drained->inode != by.second) run_.figures.gone(known->drained->size);
   if (waits == pending_.end()) return;
-  never_shared(path, waits->second.file);
   // It may be what is there now: then this is told of one that was replaced before anybody looked.
-  if (run_.numbers.gone.files == gone_before && !carried) ++run_.numbers.gone_unknown;
+  if (!never_shared(path, waits->second.file) && !carried) run_.figures.gone_unknown();
 }
 
 // The program removed it, or put another in its place: unless what was counted under its name is the later one. An
-// older version may be on the case, or on its way there.
-void OtherFiles::never_shared(const std::string& path, const FileId& file) {
+// older version may be on the case, or on its way there. True if it was counted as gone.
+bool OtherFiles::never_shared(const std::string& path, const FileId& file) {
   const auto found = counted_.find(file);
   const auto there = status_of(local_of(run_.roots, path));
-  if (found == counted_.end() || (there && FileId{there->st_dev, there->st_ino} == file)) return;
-  if (!run_.ledger.find(path)) {
-    run_.numbers.gone.add(found->second);
-    if (!work_.in_flight.contains(path)) run_.numbers.never_shared.add(found->second);
-  }
+  if (found == counted_.end() || (there && FileId{there->st_dev, there->st_ino} == file)) return false;
+  const bool counts = !run_.ledger.find(path);
+  if (counts) run_.figures.gone(found->second);
+  if (counts && !work_.in_flight.contains(path)) run_.figures.never_shared(found->second);
   counted_.erase(found);
+  return counts;
 }
 
 // The directories of placed files are watched under their own paths, and their files have the tree's names by its
@@ -122,7 +119,7 @@ void OtherFiles::handle_placed(const Event& event) {
   if (event.kind == Event::Kind::deleted) placed_names_.erase(event.path);
   struct stat status {};
   if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
-  run_.numbers.closed(static_cast<std::uint64_t>(status.st_size));
+  run_.figures.closed(static_cast<std::uint64_t>(status.st_size));
   const auto known = placed_names_.find(event.path);
   if (known == placed_names_.end()) return;  // the event of its name is still to come
   const std::string& path = known->second;

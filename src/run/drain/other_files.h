@@ -78,7 +78,7 @@ class OtherFiles {
   bool is_as_staged(const Event& event, const struct stat& status, const std::string& target) const;
   void count(const std::string& path, const FileId& file, std::uint64_t bytes);
   void replaced(const std::string& path, const FileId& by);
-  void never_shared(const std::string& path, const FileId& file);
+  bool never_shared(const std::string& path, const FileId& file);
   bool changes(const std::string& path);
   bool may_name_others(const std::string& path) const;
   bool waits_for_target(const std::string& path) const;

@@ -96,7 +96,7 @@ void Work::note_made_directories(const Job& job) {
 }
 
 void Work::file_carried(const Job& job, const PublishedFile& file) {
-  if (!job.prepared->continues) run.numbers.count_shared(run.ledger.was_drained(file.path));
+  if (!job.prepared->continues) run.figures.carried_file(run.ledger.was_drained(file.path));
   const auto link = job.prepared->links.find(file.path);
   if (link != job.prepared->links.end()) {
     run.record(drained_link_record(file.path, file.identity, link->second));
@@ -116,6 +116,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);
+  seen.of_script.note_carried();
   seen.others.is_on_case(file.path);
   const bool purged = job.from_held && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
   if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
@@ -145,7 +146,7 @@ void Work::carried(const Job& job, const Published& published) {
              fmt::format("{} is without its setuid or setgid bit on the case, since this user may not give it "
                          "the owner or group that the bit was set for",
                          printable(path)));
-  run.numbers.shared.bytes += published.bytes;
+  run.figures.carried_bytes(published.bytes);
   if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth || job.kind == Job::Kind::other_time) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {

@@ -22,7 +22,7 @@ namespace forebay::drain {
 
 class RestartPoints {
  public:
-  RestartPoints(Run& run, Timeline& timeline, Work& work) : run_(run), timeline_(timeline), work_(work) {}
+  RestartPoints(Run& run, Work& work) : run_(run), work_(work) {}
 
   // The redirection library writes down its times there.
   void use_pages(std::optional<Pages> pages) { pages_ = std::move(pages); }
@@ -61,6 +61,7 @@ class RestartPoints {
   // The newest, oldest first.
   std::vector<std::string> safe_times() const, complete_times() const;
   bool is_home(const std::string& time) const;
+  std::uint64_t largest_step() const { return noted_.largest_step(); }
   // The held files of this time, or else those that the last look found.
   TimeFiles files_of(int rank, const std::string& time) const;
 
@@ -92,14 +93,13 @@ class RestartPoints {
   bool may_remove() const;
 
   Run& run_;
-  Timeline& timeline_;
   Work& work_;
   std::optional<Pages> pages_ = {};
   Look looks_{run_, pages_};
   LastLook last_ = {};
   HeldStates held_{run_, looks_, pages_};
-  HomeStates home_{run_, timeline_};
-  NotedTimes noted_{run_, timeline_};
+  HomeStates home_{run_};
+  NotedTimes noted_{run_};
   core::Ledger ledger_ = {};
   core::Reports reports_ = {};
   int nodes_ = 1;                                      // of the run, as far as they have told of themselves

@@ -226,8 +226,8 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   run.roots = roots;
   if (auto opened = open_left(run); !opened) return forward(opened);
   state->end.missing_files = find_missing_files(run);
-  tell_alive(request.home);        // what changes from here on is this process's doing
-  run.numbers.misses_some = true;  // what was removed before
+  tell_alive(request.home);  // what changes from here on is this process's doing
+  run.figures.missed();      // what was removed before
   remove_taken(roots);
   state->work.doubts.note_unwatched();
   state->work.eviction.give_back_left();

@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -30,41 +29,6 @@ enum class Phase { running, carrying, removing, done };
 
 using RankTimes = std::set<std::pair<int, std::string>>;
 
-// For people.
-struct Numbers {
-  std::uint64_t local_files = 0, local_bytes = 0;
-  Carried shared;
-  Amount never_shared, read_back;
-  // At the end: what the program wrote that the local trees hold, and where not all could be looked at.
-  std::optional<Amount> there;
-  bool misses_some = false;
-  // Files that the program wrote and removed, or replaced by a rename, as far as their size was known. `gone_unknown`
-  // counts the other files and directories that it removed.
-  Amount gone;
-  std::uint64_t gone_unknown = 0;
-  bool counts_twice = false;       // what lies in a directory that was renamed is seen to be written again
-  std::uint64_t unseen_times = 0;  // times of ranks of which no file was told before the program removed them
-  std::uint64_t largest_step = 0;  // local bytes of one output time
-
-  void closed(std::uint64_t bytes) {
-    ++local_files;
-    local_bytes += bytes;
-  }
-  void count_shared(bool again) { ++(again ? shared.again : shared.files); }
-  // The least that the program wrote. While the program works, that is what was seen to be closed, and what was
-  // carried.
-  Amount written() const {
-    Amount all = there.value_or(Amount{shared.files, shared.bytes});
-    if (there) all += gone;
-    if (counts_twice && there) return all;
-    return {std::max(all.files, local_files), std::max(all.bytes, local_bytes)};
-  }
-  // It may be more.
-  bool is_more_written() const {
-    return !there || misses_some || unseen_times > 0 || gone_unknown > 0 || local_files > there->files + gone.files;
-  }
-};
-
 struct Run {
   Run(const DrainRequest& from, Clock& the_clock) : request(from), clock(the_clock) {}
 
@@ -78,7 +42,7 @@ struct Run {
   Uncarried uncarried;
   std::vector<Root> roots;
   std::vector<int> ranks;  // of this node, in order; -1 stands for the undecomposed case
-  Numbers numbers;
+  Figures figures;
   std::vector<std::string> messages, notices;
   std::optional<Code> trouble;
   std::uint64_t last_turn = 0;  // that something got (turns.h): a file when it was closed, a time when it goes

@@ -2,8 +2,7 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <vector>
+#include <utility>
 
 #include "run/drain/walk.h"
 #include "run/openfoam/case_times.h"
@@ -16,10 +15,17 @@ constexpr std::size_t newest_times = 4;
 
 }  // namespace
 
+void TimesOfScript::begun(int rank, const std::string& time) {
+  ranks_.insert(rank);
+  if (!times_.insert(time).second) return;
+  newest_.push_back(time);
+  if (newest_.size() > newest_times + 1) newest_.erase(newest_.begin());
+}
+
 // nullopt: a rank has it not, or something of it is not on the case as it lies here.
 std::optional<core::NamesOfRanks> TimesOfScript::names_at_home(const std::string& time) const {
   core::NamesOfRanks names;
-  for (const int rank : ranks) {
+  for (const int rank : ranks_) {
     const std::string directory = run_.time_directory(rank, time);
     const auto here = openfoam::names_of_time(local_of(run_.roots, directory));
     if (!here || here->empty()) return std::nullopt;
@@ -38,18 +44,15 @@ std::optional<core::NamesOfRanks> TimesOfScript::names_at_home(const std::string
 }
 
 std::optional<std::string> TimesOfScript::newest_safe(bool ended) {
-  if (ranks.empty()) return std::nullopt;
-  const std::uint64_t carried = run_.numbers.shared.files + run_.numbers.shared.again;
-  if (carried != looked_at_ || ended) {
-    looked_at_ = carried;
-    const std::vector<TimelineEntry> begun = timeline.newest(newest_times + 1);
-    for (const TimelineEntry& each : begun) {
-      if (!ended && &each == &begun.back()) break;
-      core::forget_time(at_home_, each.time);
-      auto names = names_at_home(each.time);
+  if (ranks_.empty()) return std::nullopt;
+  if (std::exchange(is_new_, false) || ended) {
+    for (const std::string& time : newest_) {
+      if (!ended && time == newest_.back()) break;
+      core::forget_time(at_home_, time);
+      auto names = names_at_home(time);
       if (!names) continue;
-      written_.add(each.time, *names);
-      at_home_.push_back({each.time, std::move(*names)});
+      written_.add(time, *names);
+      at_home_.push_back({time, std::move(*names)});
     }
     if (at_home_.size() > newest_times)
       at_home_.erase(at_home_.begin(), at_home_.end() - static_cast<std::ptrdiff_t>(newest_times));

@@ -3,14 +3,13 @@
 // is safe is of interest. Private to the room. One thread at a time.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "run/core/restartable.h"
 #include "run/drain/run.h"
-#include "run/drain/timeline.h"
 
 namespace forebay::drain {
 
@@ -18,9 +17,11 @@ class TimesOfScript {
  public:
   explicit TimesOfScript(const Run& run) : run_(run) {}
 
-  Timeline timeline = {};
-  std::set<int> ranks = {};
-
+  // A rank has begun the time. Times come in the order in which they were begun.
+  void begun(int rank, const std::string& time);
+  // The case has more than it had.
+  void note_carried() { is_new_ = true; }
+  std::size_t ranks() const { return ranks_.size(); }
   // The newest that is restartable and on the case for all of these ranks. `ended`: nobody writes any more; until then
   // the newest time may still get files.
   std::optional<std::string> newest_safe(bool ended);
@@ -29,10 +30,13 @@ class TimesOfScript {
   std::optional<core::NamesOfRanks> names_at_home(const std::string& time) const;
 
   const Run& run_;
+  std::set<int> ranks_ = {};
+  std::set<std::string> times_ = {};
+  std::vector<std::string> newest_ = {};  // of these, oldest first
   core::Written written_ = {};
   // Times that were found to be on the case: the newest few, oldest first.
   std::vector<core::WholeTime> at_home_ = {};
-  std::uint64_t looked_at_ = 0;  // files that were carried by then
+  bool is_new_ = false;  // something was carried since these were looked for
 };
 
 }  // namespace forebay::drain

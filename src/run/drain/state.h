@@ -20,7 +20,7 @@ struct Drain::State {
 
   Run run;
   Observation seen{run, points, work};
-  RestartPoints points{run, seen.timeline, work};
+  RestartPoints points{run, work};
   End end{run, seen, points, work};
   // Last, so that the mover's threads end before anything that they use.
   Work work{run, seen, points.held()};

@@ -136,7 +136,7 @@ void OutputWalk::one_link(const std::string& local, const std::string& path) {
     const std::string origin = target->substr(lower_.size() + 1);
     if (origin == path) {
       const auto known = ledger_.find(path);
-      if (known && known->evicted && known->drained) written_.add(known->drained->size);
+      if (known && known->evicted && known->drained) written_ += {1, known->drained->size};
       return;
     }
     renamed_.push_back({origin, path});
@@ -160,8 +160,8 @@ void OutputWalk::one_file(const std::string& local, const std::string& path, con
   const bool is_known = known && is_as_known(*known, mark) && !(is_copy && is_linked_anew(*known, status)) &&
                         (!is_copy || !given_to(mark.owner, local_group_) || known->owner == mark.owner);
   if (!(is_copy && is_known)) {
-    if (!is_below(local, case_path_)) written_.add(mark.size);  // a renamed input was not
-    if (was_read(local, status)) read_back_.add(mark.size);
+    if (!is_below(local, case_path_)) written_ += {1, mark.size};  // a renamed input was not
+    if (was_read(local, status)) read_back_ += {1, mark.size};
   }
   if (!is_known || (in_doubt_ && in_doubt_(path, local, status, *known)))
     found_.push_back({path, local, Output::Kind::file, mark, {}, is_known});
@@ -175,7 +175,7 @@ void OutputWalk::count_below(const std::string& local) {
     if (entry.type == DT_DIR) {
       count_below(below);
     } else if (const auto status = status_of(below); status && S_ISREG(status->st_mode)) {
-      written_.add(static_cast<std::uint64_t>(status->st_size));
+      written_ += {1, static_cast<std::uint64_t>(status->st_size)};
     }
   }
 }

@@ -511,8 +511,7 @@ void Agent::note_standstill() {
   auto standstill = report_.phase == Phase::running ? pressure_->standstill() : std::nullopt;
   if (!standstill && !report_.waits.for_room) return;
   if (standstill) {
-    const drain::MoverProgress progress = drain_->progress();
-    standstill->units = progress.queued + progress.active + progress.waiting_for_retry;
+    standstill->units = drain_->progress().units_left();
     standstill->failure = drain_->failure();
   }
   const bool same = standstill && report_.waits.for_room && standstill->has_reason_of(*report_.waits.for_room);
@@ -524,7 +523,7 @@ void Agent::note_standstill() {
 void Agent::note_steps(bool all) {
   const drain::Activity activity = drain_->activity();
   const double held = std::chrono::duration<double>(pressure_->paused_for()).count();
-  course_.steadiness.sample(activity.seconds, {held, activity.local_bytes, activity.shared_bytes}, pressure_->fill(),
+  course_.steadiness.sample(activity.seconds, {held, activity.written_bytes, activity.carried_bytes}, pressure_->fill(),
                             activity.busy);
   // A script's programs come and go: there it is asked when there are times.
   if (plan_.launched && report_.phase == Phase::running)
@@ -632,7 +631,7 @@ void Agent::finish() {
   check_pools();
   const double ended = drain_->activity().seconds;
   pressure_->release();
-  report_.lasted.carried_before_drain = drain_->activity().shared_bytes;
+  report_.lasted.carried_before_drain = drain_->activity().carried_bytes;
   tell_status(true);  // what the program has purged will leave the case, whatever was called safe
   const auto began = clock_.now();
   const bool cleanly = ended_cleanly();
@@ -662,8 +661,8 @@ void Agent::finish() {
   if (asked_.steering.was_rewritten(run_.tree())) report_.drain.notices.push_back(text_of_rewritten());
   report_.stability = course_.steadiness.report();
   report_.stability.program_ended = ended;
-  report_.stability.written_bytes = report_.drain.local_bytes;
-  report_.stability.written_is_more = report_.drain.local_is_more;
+  report_.stability.written_bytes = report_.drain.amounts.written.bytes;
+  report_.stability.written_is_more = report_.drain.amounts.written_is_more;
   report_.times.complete = drain_->complete_times();
   report_.times.safe = drain_->safe_times();
   const bool keep = drain::needs_pool(report_.drain.trouble);
@@ -705,7 +704,7 @@ void Agent::tell_status(bool at_once) {
   told_.at = now;
   ++report_.beat;
   if (drain_) take_state(report_, *drain_);
-  report_.stability.program = course_.steadiness.program();
+  if (report_.stability.course.empty()) report_.stability = course_.steadiness.pace();
   if (report_.phase == Phase::running) report_.lasted.program_seconds = since(program_.started);
   if (pressure_) std::tie(report_.pool.held_bytes, report_.pool.may_hold) = pressure_->held_in_fullest();
   report_.lasted.paused_milliseconds = pressure_ ? static_cast<std::uint64_t>(pressure_->paused_for().count()) : 0;

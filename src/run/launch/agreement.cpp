@@ -19,6 +19,13 @@ std::vector<NodeReport> together(const NodeReport& own, const std::vector<NodeRe
   return all;
 }
 
+bool stand_for_all(const std::vector<NodeReport>& nodes, int all_ranks) {
+  if (all_ranks > 0) return represents_all(nodes, all_ranks);
+  for (const NodeReport& node : nodes)
+    for (const int rank : node.ranks) all_ranks = std::max(all_ranks, rank + 1);
+  return nodes.size() == 1 || represents_all(nodes, all_ranks);
+}
+
 // It asks the nodes that have times.
 std::optional<std::string> newest_in_all(const std::vector<NodeReport>& nodes,
                                          std::vector<std::string> NodeReport::Times::*member) {
@@ -51,8 +58,9 @@ bool represents_all(const std::vector<NodeReport>& nodes, int all_ranks) {
   return static_cast<int>(ranks.size()) == all_ranks;
 }
 
-std::optional<std::string> safe_over_all(const std::vector<NodeReport>& nodes, int all_ranks) {
-  if (!represents_all(nodes, all_ranks)) return std::nullopt;
+std::optional<std::string> safe_of(const std::vector<NodeReport>& nodes, int all_ranks) {
+  if (!stand_for_all(nodes, all_ranks)) return std::nullopt;
+  if (nodes.size() == 1) return nodes.front().drain.newest_safe;
   return newest_in_all(nodes, &NodeReport::Times::safe);
 }
 
@@ -62,9 +70,18 @@ std::optional<std::string> safe_over_others(const NodeReport& own, const std::ve
   return newest_in_all(others, &NodeReport::Times::safe);
 }
 
-std::optional<std::string> complete_over_all(const std::vector<NodeReport>& nodes, int all_ranks) {
-  if (!represents_all(nodes, all_ranks)) return std::nullopt;
-  return newest_in_all(nodes, &NodeReport::Times::complete);
+// A safe time is complete, also where no pool has it any more.
+std::optional<std::string> complete_of(const std::vector<NodeReport>& nodes, int all_ranks) {
+  if (!stand_for_all(nodes, all_ranks)) return std::nullopt;
+  if (nodes.size() == 1) return nodes.front().drain.newest_complete;
+  const auto complete = newest_in_all(nodes, &NodeReport::Times::complete);
+  return complete ? complete : safe_of(nodes, all_ranks);
+}
+
+drain::Amounts amounts_of(const std::vector<NodeReport>& nodes) {
+  drain::Amounts all;
+  for (const NodeReport& node : nodes) all += node.drain.amounts;
+  return all;
 }
 
 }  // namespace forebay::launch

@@ -9,15 +9,6 @@
 namespace forebay::launch {
 namespace {
 
-std::optional<std::string> safe_of(const std::vector<NodeReport>& nodes, int all_ranks) {
-  if (nodes.size() == 1 && all_ranks <= std::max(static_cast<int>(nodes.front().ranks.size()), 1))
-    return nodes.front().drain.newest_safe;
-  if (all_ranks == 0)
-    for (const NodeReport& node : nodes)
-      for (const int rank : node.ranks) all_ranks = std::max(all_ranks, rank + 1);
-  return safe_over_all(nodes, all_ranks);
-}
-
 std::string time_text(const std::optional<std::string>& time) {
   return time ? "time " + *time : "no time yet";
 }
@@ -81,7 +72,7 @@ Job job_of(const std::vector<NodeReport>& nodes, int all_ranks) {
     drains = drains || node.phase == Phase::draining;
     queued += node.queued_units;
     const std::uint64_t carried =
-        node.drain.shared.bytes - std::min(node.drain.shared.bytes, node.lasted.carried_before_drain);
+        node.drain.amounts.shared.bytes - std::min(node.drain.amounts.shared.bytes, node.lasted.carried_before_drain);
     draining.carried += carried;
     draining.all += carried + (is_home(node) ? 0 : standing.only_local.bytes);
     draining.seconds = std::max(draining.seconds, node.lasted.drain_seconds);

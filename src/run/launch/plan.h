@@ -48,6 +48,8 @@ struct Plan {
   bool collates() const {
     return decomposed && groups.written.empty() && settings.drain.layout == settings::Layout::collated;
   }
+  // So many ranks the nodes tell of; 0: that is not known.
+  int expected_ranks() const { return decomposed && launched ? ranks : 0; }
 };
 
 std::string to_json(const Plan& plan);

@@ -21,8 +21,8 @@ namespace forebay::drain {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amount, files, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Carried, files, again, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimelineEntry, time, begun, complete, safe)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, local_files, local_bytes, local_is_more, undrained, unseen_times,
-                                   timeline, groups)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Amounts, unseen_times, shared, undrained, never_shared, read_back)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DrainReport, timeline, groups)
 }  // namespace forebay::drain
 
 namespace forebay::core {
@@ -64,16 +64,17 @@ json json_of(const drain::Standing& standing) {
 
 json json_of(const drain::DrainReport& report) {
   json out = report;
+  out.update(json(report.amounts));
+  out["local_files"] = report.amounts.written.files;
+  out["local_bytes"] = report.amounts.written.bytes;
+  out["local_is_more"] = report.amounts.written_is_more;
   out["trouble"] = report.trouble ? static_cast<int>(*report.trouble) : 0;
   out["messages"] = json::array();
   for (const std::string& message : report.messages) out["messages"].push_back(printable(message));
   out["notices"] = json::array();
   for (const std::string& notice : report.notices) out["notices"].push_back(printable(notice));
   out.update(json_of(report.standing));
-  out["never_shared"] = report.never_shared;
-  out["read_back"] = report.read_back;
-  out["shared"] = report.shared;
-  out["lag_seconds"] = report.lag_seconds ? json(*report.lag_seconds) : json();
+  out["lag_seconds"] = report.amounts.lag_seconds ? json(*report.amounts.lag_seconds) : json();
   out["safe_times"] = report.safe_times;
   out["newest_complete"] = report.newest_complete.value_or("");
   out["newest_safe"] = report.newest_safe.value_or("");
@@ -110,11 +111,12 @@ drain::DrainReport drain_report(const json& from) {
   if (const int code = from.at("trouble"); code != 0) report.trouble = static_cast<Code>(code);
   report.messages = from.at("messages").get<std::vector<std::string>>();
   report.notices = from.value("notices", std::vector<std::string>());
+  report.amounts = from;
+  report.amounts.written = {from.at("local_files"), from.at("local_bytes")};
+  report.amounts.written_is_more = from.at("local_is_more");
   report.standing = standing_from(from);
-  report.never_shared = from.value("never_shared", drain::Amount());
-  report.read_back = from.value("read_back", drain::Amount());
-  report.shared = from.value("shared", drain::Carried());
-  if (const auto lag = from.find("lag_seconds"); lag != from.end() && !lag->is_null()) report.lag_seconds = *lag;
+  if (const auto lag = from.find("lag_seconds"); lag != from.end() && !lag->is_null())
+    report.amounts.lag_seconds = *lag;
   report.safe_times = from.value("safe_times", std::uint64_t{0});
   report.newest_complete = not_empty(from, "newest_complete");
   report.newest_safe = not_empty(from, "newest_safe");
@@ -220,6 +222,8 @@ json json_of(const NodeReport& report) {
   out["carried"] = report.times.carried;
   out["writes_times"] = report.times.are_written;
   out["writer"] = report.stability.program;
+  out["written_times"] = report.stability.steps;
+  out["written_time_seconds"] = report.stability.mean;
   out["waits_for"] = report.waits.for_writers;
   if (!report.answer.request.empty())
     out["answer"] = {{"request", report.answer.request}, {"refusal", printable(report.answer.refusal)}};
@@ -230,53 +234,9 @@ json json_of(const NodeReport& report) {
   return out;
 }
 
-// How many steps of a program a node saw, and their mean. An agent that was killed told no more than the newest times,
-// and of those that a script's ranks write, none.
-struct Steps {
-  std::uint64_t count = 0;
-  double mean = 0;
-  std::string program = {};
-};
-Steps steps_of(const NodeReport& node) {
-  if (!node.stability.course.empty() || node.stability.steps != 0)
-    return {node.stability.steps, node.stability.mean, node.stability.program};
-  std::vector<double> begun;
-  if (node.ranks.empty() || node.stability.program.empty()) return {};
-  for (const drain::TimelineEntry& entry : node.drain.timeline)
-    if (entry.begun >= 0) begun.push_back(entry.begun);
-  if (begun.size() < 2) return {};
-  const auto [first, last] = std::ranges::minmax_element(begun);
-  return {begun.size() - 1, (*last - *first) / static_cast<double>(begun.size() - 1), node.stability.program};
-}
-
-// The pace of the program on the node that saw most of it.
-Steps steps_of(const std::vector<NodeReport>& nodes) {
-  Steps most;
-  for (const NodeReport& node : nodes)
-    if (Steps steps = steps_of(node); steps.count > most.count) most = std::move(steps);
-  return most;
-}
-
-template <class Value>
-Value sum(const RunReport& report, Value drain::DrainReport::*member) {
-  Value total{};
-  for (const NodeReport& node : report.nodes) total += node.drain.*member;
-  return total;
-}
-
-bool is_more_local(const RunReport& report) {
-  return std::ranges::any_of(report.nodes, [](const NodeReport& node) { return node.drain.local_is_more; });
-}
-
 template <class Value>
 json or_null(const std::optional<Value>& value) {
   return value ? json(*value) : json();
-}
-
-std::optional<double> lag(const RunReport& report) {
-  std::optional<double> longest;
-  for (const NodeReport& node : report.nodes) longest = std::max(longest, node.drain.lag_seconds);
-  return longest;
 }
 
 }  // namespace
@@ -296,8 +256,7 @@ void take_state(NodeReport& report, const drain::Drain& drain) {
   report.times.complete = drain.complete_times();
   report.times.safe = drain.safe_times();
   report.times.carried = drain.carried();
-  const drain::MoverProgress progress = drain.progress();
-  report.queued_units = progress.queued + progress.active + progress.waiting_for_retry;
+  report.queued_units = drain.progress().units_left();
 }
 
 void add_usage(NodeReport& report) {
@@ -359,6 +318,8 @@ Result<NodeReport> node_report_from_json(const std::string& text) {
     report.drain = drain_report(from.at("drain"));
     if (from.contains("stability")) report.stability = stability_from(from.at("stability"));
     report.stability.program = from.value("writer", std::string());
+    report.stability.steps = from.value("written_times", std::uint64_t{0});
+    report.stability.mean = from.value("written_time_seconds", 0.0);
     return report;
   } catch (const json::exception& failure) {
     return error(Code::failed, fmt::format("not a report of a node ({})", failure.what()));
@@ -405,7 +366,9 @@ std::optional<double> step_seconds(const RunReport& report) {
 
 void summarise(RunReport& report, bool collated, int all_ranks) {
   std::set<std::pair<int, int>> groups;
+  const StabilityReport* pace = nullptr;  // of the program on the node that saw most of it
   for (const NodeReport& node : report.nodes) {
+    if (node.stability.steps > (pace == nullptr ? 0 : pace->steps)) pace = &node.stability;
     report.trouble = drain::graver(report.trouble, node.drain.trouble);
     const std::string whose = report.nodes.size() > 1 ? node.node + ": " : "";
     for (const std::string& message : node.drain.messages) report.messages.push_back(whose + message);
@@ -414,20 +377,14 @@ void summarise(RunReport& report, bool collated, int all_ranks) {
     report.stage_seconds = std::max(report.stage_seconds, node.lasted.stage_seconds);
     groups.insert(node.drain.groups.begin(), node.drain.groups.end());
   }
-  if (Steps steps = steps_of(report.nodes); steps.count > 0) {
-    report.written_time_seconds = steps.mean;
-    report.written_time_program = std::move(steps.program);
+  if (pace != nullptr) {
+    report.written_time_seconds = pace->mean;
+    report.written_time_program = pace->program;
   }
   if (collated && !groups.empty()) report.io_ranks = layouts::io_ranks({groups.begin(), groups.end()});
   if (collated) explain_groups(report);
-  if (report.nodes.size() == 1) {
-    report.last_complete = report.nodes.front().drain.newest_complete;
-    report.last_safe = report.nodes.front().drain.newest_safe;
-  } else {
-    report.last_complete = complete_over_all(report.nodes, all_ranks);
-    report.last_safe = safe_over_all(report.nodes, all_ranks);
-  }
-  report.ranks = all_ranks;
+  report.last_complete = complete_of(report.nodes, all_ranks);
+  report.last_safe = safe_of(report.nodes, all_ranks);
   set_exit_status(report);
 }
 
@@ -453,6 +410,7 @@ std::string to_json(const RunReport& report) {
   }
   for (const std::string& message : report.messages) messages.push_back(printable(message));
   for (const std::string& notice : report.notices) notices.push_back(printable(notice));
+  const drain::Amounts all = amounts_of(report.nodes);
   const json out{{"forebay_version", FOREBAY_VERSION},
                  {"case", printable(report.case_path)},
                  {"run", report.run},
@@ -465,16 +423,16 @@ std::string to_json(const RunReport& report) {
                  {"written_time_seconds", or_null(report.written_time_seconds)},
                  {"written_time_program", report.written_time_seconds ? json(report.written_time_program) : json()},
                  {"local",
-                  {{"files", sum(report, &drain::DrainReport::local_files)},
-                   {"bytes", sum(report, &drain::DrainReport::local_bytes)},
-                   {"at_least", is_more_local(report)},
-                   {"unseen_times", sum(report, &drain::DrainReport::unseen_times)}}},
-                 {"shared", sum(report, &drain::DrainReport::shared)},
-                 {"never_shared", sum(report, &drain::DrainReport::never_shared)},
-                 {"never_shared_files", sum(report, &drain::DrainReport::never_shared).files},
-                 {"read_back", sum(report, &drain::DrainReport::read_back)},
-                 {"undrained", sum(report, &drain::DrainReport::undrained)},
-                 {"drain_lag_seconds", or_null(lag(report))},
+                  {{"files", all.written.files},
+                   {"bytes", all.written.bytes},
+                   {"at_least", all.written_is_more},
+                   {"unseen_times", all.unseen_times}}},
+                 {"shared", all.shared},
+                 {"never_shared", all.never_shared},
+                 {"never_shared_files", all.never_shared.files},
+                 {"read_back", all.read_back},
+                 {"undrained", all.undrained},
+                 {"drain_lag_seconds", or_null(all.lag_seconds)},
                  {"io_ranks", report.io_ranks},
                  {"last_complete", or_null(report.last_complete)},
                  {"last_safe", or_null(report.last_safe)},
@@ -494,16 +452,16 @@ namespace {
 bool has_begun(const RunReport& report) {
   if (report.nodes.empty()) return false;
   const bool told_so = report.program_status == 126 || report.program_status == 127;
-  return !told_so || report.trouble || sum(report, &drain::DrainReport::local_files) != 0 ||
-         sum(report, &drain::DrainReport::shared).files != 0;
+  const drain::Amounts all = amounts_of(report.nodes);
+  return !told_so || report.trouble || all.written.files != 0 || all.shared.files != 0;
 }
 
-std::string amount(std::uint64_t files, std::uint64_t bytes) {
-  return fmt::format("{} in {}", human_bytes(bytes), plural(files, "file"));
+std::string text_of(const drain::Amount& amount) {
+  return fmt::format("{} in {}", human_bytes(amount.bytes), plural(amount.files, "file"));
 }
 
 std::string shared_text(const drain::Carried& shared) {
-  const std::string text = amount(shared.files, shared.bytes);
+  const std::string text = text_of({shared.files, shared.bytes});
   if (shared.again == 0) return text;
   return fmt::format("{}; some changed and were carried again, {} in all", text, plural(shared.again, "time"));
 }
@@ -531,24 +489,22 @@ std::string to_text(const RunReport& report) {
   if (step) pace("time per step", *step);
   if (report.written_time_seconds && !(step && report.steps_per_time == 1))
     pace("per written time", *report.written_time_seconds);
-  const auto unseen = sum(report, &drain::DrainReport::unseen_times);
-  line("written locally",
-       (is_more_local(report) ? "at least " : "") +
-           amount(sum(report, &drain::DrainReport::local_files), sum(report, &drain::DrainReport::local_bytes)) +
-           (unseen == 0 ? std::string()
-                        : fmt::format("; {} came and went between two looks", plural(unseen, "time directory"))));
-  line("to the shared system", shared_text(sum(report, &drain::DrainReport::shared)));
-  if (const auto never = sum(report, &drain::DrainReport::never_shared); never.files != 0)
-    line("never had to go there", amount(never.files, never.bytes) + ", deleted or replaced by the program");
-  if (const auto read = sum(report, &drain::DrainReport::read_back); read.files != 0)
-    line("read locally again", amount(read.files, read.bytes) + " that the run had written");
+  const drain::Amounts all = amounts_of(report.nodes);
+  line("written locally", (all.written_is_more ? "at least " : "") + text_of(all.written) +
+                              (all.unseen_times == 0 ? std::string()
+                                                     : fmt::format("; {} came and went between two looks",
+                                                                   plural(all.unseen_times, "time directory"))));
+  line("to the shared system", shared_text(all.shared));
+  if (all.never_shared.files != 0)
+    line("never had to go there", text_of(all.never_shared) + ", deleted or replaced by the program");
+  if (all.read_back.files != 0) line("read locally again", text_of(all.read_back) + " that the run had written");
   std::set<std::string> in_memory;
   for (const NodeReport& node : report.nodes) in_memory.insert(node.pool.in_memory.begin(), node.pool.in_memory.end());
   if (!in_memory.empty())
     line("pools in memory",
          printable(fmt::format("{}", fmt::join(in_memory, ", "))) +
              ": part of the job's memory; a restart of the node empties them, at some sites a logout");
-  if (const auto seconds = lag(report)) line("drain lag", human_duration(std::chrono::duration<double>(*seconds)));
+  if (all.lag_seconds) line("drain lag", human_duration(std::chrono::duration<double>(*all.lag_seconds)));
   if (report.last_complete || report.last_safe)
     line("last complete time",
          report.last_complete == report.last_safe

@@ -64,7 +64,7 @@ struct NodeReport {
     std::string refusal;  // empty: it is done
   } answer;
   drain::DrainReport drain;
-  StabilityReport stability;  // told at the end only, but for the program
+  StabilityReport stability;  // before the end no more than the pace
 };
 // Nothing of this node is only local: what its pool still holds may go.
 bool is_home(const NodeReport& report);
@@ -103,7 +103,7 @@ struct RunReport {
 };
 // The seconds of one time step, where the case says how many of that program lie between written times.
 std::optional<double> step_seconds(const RunReport& report);
-// Fills in everything that follows from `nodes` and `program_status`.
+// Fills in everything that follows from `nodes` and `program_status`. `all_ranks`: as job_of takes it.
 void summarise(RunReport& report, bool collated, int all_ranks);
 // Something that no node could tell. The gravest trouble of all decides the exit status.
 void add_trouble(RunReport& report, Code code, const std::string& message);

@@ -211,7 +211,8 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   report.nodes = nodes.reports();
   report.steps_per_time = prepared.steps_per_time;
   report.application = prepared.application;
-  summarise(report, plan.collates(), plan.ranks);
+  report.ranks = plan.ranks;
+  summarise(report, plan.collates(), plan.expected_ranks());
   add_unfinished_nodes(report, plan, waited);
   if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,

@@ -170,9 +170,14 @@ const Steadiness::OfProgram* Steadiness::most() const {
   return most;
 }
 
-std::string Steadiness::program() const {
-  const OfProgram* told = most();
-  return told == nullptr ? std::string() : told->name;
+StabilityReport Steadiness::pace() const {
+  StabilityReport pace;
+  if (const OfProgram* told = most()) {
+    pace.program = told->name;
+    pace.steps = told->stability.steps();
+    pace.mean = told->stability.mean();
+  }
+  return pace;
 }
 
 StabilityReport Steadiness::report() const {

@@ -92,6 +92,7 @@ class Stability {
   // The next time that is begun ends no step.
   void interrupt() { last_begun_ = -1; }
   std::uint64_t steps() const { return report_.steps; }
+  double mean() const { return report_.mean; }
   const StabilityReport& report();
 
  private:
@@ -112,8 +113,8 @@ class Steadiness {
   void sample(double now, const Totals& totals, double fill, bool busy);
   // The times of each program come in order, and no later than the last sample. `writer`: where it is known.
   void begun(const std::optional<TimeWriters::Writer>& writer, const drain::Timeline::Begun& begun);
-  // The program whose steps are told; empty: none.
-  std::string program() const;
+  // Only the program, how many steps it has made, and their mean.
+  StabilityReport pace() const;
   StabilityReport report() const;
 
  private:

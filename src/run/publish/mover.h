@@ -35,6 +35,7 @@ struct Outcome {
 struct MoverProgress {
   std::uint64_t queued = 0, active = 0, waiting_for_retry = 0;  // units
   std::uint64_t bytes_written = 0, files_written = 0;           // so far, on the case
+  std::uint64_t units_left() const { return queued + active + waiting_for_retry; }
 };
 
 // Thread-safe. Destroying it stops it.

@@ -22,8 +22,8 @@ launch::NodeReport node_in(launch::Phase phase) {
   node.staged.copied_bytes = 500'000;
   node.staged.copy_bytes_in_all = 1'000'000;
   node.queued_units = 3;
-  node.drain.shared.files = 12;
-  node.drain.shared.bytes = 1'000'000;
+  node.drain.amounts.shared.files = 12;
+  node.drain.amounts.shared.bytes = 1'000'000;
   return node;
 }
 

@@ -63,7 +63,7 @@ TEST_F(CheckpointsTest, AHalfWrittenVersionNeverReplacesAWholeOne) {
   look();
   const DrainReport report = finish(false);
   EXPECT_EQ(report.trouble, std::nullopt);
-  EXPECT_EQ(report.undrained.files, 0u);
+  EXPECT_EQ(report.amounts.undrained.files, 0u);
   ASSERT_EQ(report.notices.size(), 1u) << "nothing is asked for";
   EXPECT_NE(report.notices.front().find("last one that is known to be whole"), std::string::npos);
   EXPECT_EQ(on_case(), "11");
@@ -250,7 +250,7 @@ TEST_F(CheckpointsTest, ResumingWithAnyLeadingPartOfTheJournalLeavesAWholeVersio
     drain_ = std::move(*resumed);
     const DrainReport report = finish(false);
     SCOPED_TRACE(testing::Message() << "after " << kept << " records");
-    EXPECT_EQ(report.undrained.files, 0u);
+    EXPECT_EQ(report.amounts.undrained.files, 0u);
     EXPECT_EQ(on_case(), "22");
     EXPECT_EQ(temporaries(), std::set<std::string>());
     drain_.reset();

@@ -119,7 +119,7 @@ TEST_F(DoubtsTest, WhatIsOpenedForWritingAndKeepsItsContentIsNotCarriedAgain) {
   for (const char* name : {"/f", "/setup"}) Descriptor const opened(::open((tree() + name).c_str(), O_RDWR));
   const DrainReport report = finish();
   EXPECT_EQ(report.trouble, std::nullopt);
-  EXPECT_EQ(report.shared.files, 1u);
+  EXPECT_EQ(report.amounts.shared.files, 1u);
   ASSERT_EQ(::stat((case_ + "/f").c_str(), &now), 0);
   EXPECT_EQ(now.st_ino, carried.st_ino);
   EXPECT_EQ(std::filesystem::last_write_time(case_ + "/setup"), before);

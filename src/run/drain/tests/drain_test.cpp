@@ -32,7 +32,7 @@ TEST_F(DrainTest, CarriesATimeLiveAsSoonAsTheNextHasBegun) {
   EXPECT_EQ(report.trouble, std::nullopt);
   EXPECT_EQ(report.newest_complete, "2");
   EXPECT_EQ(content(case_ + "/processor1/2/p"), field("2", "values of 1"));
-  EXPECT_EQ(report.undrained.files, 0u);
+  EXPECT_EQ(report.amounts.undrained.files, 0u);
 }
 
 TEST_F(DrainTest, HoldsEverythingUntilTheEndWhenAskedTo) {
@@ -71,8 +71,8 @@ TEST_F(DrainTest, WhatTheProgramPurgedBeforeItWasDrainedNeverReachesTheCase) {
   EXPECT_EQ(report.trouble, std::nullopt);
   EXPECT_FALSE(on_case("processor0/1") || on_case("processor0/2"));
   EXPECT_TRUE(on_case("processor0/3/p"));
-  EXPECT_EQ(report.unseen_times, 0);
-  EXPECT_EQ(report.local_files, 3 * 4);
+  EXPECT_EQ(report.amounts.unseen_times, 0);
+  EXPECT_EQ(report.amounts.written.files, 3 * 4);
 }
 
 TEST_F(DrainTest, WhatWasDeletedOrReplacedBeforeItWasDrainedIsCountedButNotWhatGotAnotherName) {
@@ -84,7 +84,7 @@ TEST_F(DrainTest, WhatWasDeletedOrReplacedBeforeItWasDrainedIsCountedButNotWhatG
   std::filesystem::rename(tree() + "/new", tree() + "/old");
   std::filesystem::rename(tree() + "/kept", tree() + "/name");
   const DrainReport report = finish();
-  EXPECT_EQ(report.never_shared, (Amount{2, 7 + 3}));
+  EXPECT_EQ(report.amounts.never_shared, (Amount{2, 7 + 3}));
   EXPECT_EQ(content(case_ + "/old") + content(case_ + "/name"), "newkept");
 }
 
@@ -100,7 +100,7 @@ TEST_F(DrainTest, WhatTheProgramReadsOfWhatItWroteIsCountedAndTheDrainReadsUnnot
   ASSERT_TRUE(drive([&] { return on_case("mesh") && on_case("unread") && on_case("copied"); }));
   write_time("2");
   ASSERT_TRUE(drive([&] { return on_case("processor0/1/p"); }));
-  EXPECT_EQ(finish().read_back, (Amount{2, 4 + field("1", "values of 0").size()})) << "setup is an input";
+  EXPECT_EQ(finish().amounts.read_back, (Amount{2, 4 + field("1", "values of 0").size()})) << "setup is an input";
 }
 
 // A file counts as never shared only if it was counted as written, and never if it did cross.
@@ -116,11 +116,11 @@ TEST_F(DrainTest, OfWhatWasNotCountedAsWrittenNothingIsCountedAsNeverShared) {
   for (const std::string time : {"1", "2"}) std::filesystem::remove_all(local(0) + "/" + time);
   round();
   const DrainReport report = drain_->report();
-  EXPECT_LE(report.never_shared.files, report.local_files);
-  EXPECT_LE(report.never_shared.bytes, report.local_bytes);
+  EXPECT_LE(report.amounts.never_shared.files, report.amounts.written.files);
+  EXPECT_LE(report.amounts.never_shared.bytes, report.amounts.written.bytes);
   std::filesystem::remove(tree() + "/log");
   round();
-  EXPECT_EQ(drain_->report().never_shared, report.never_shared) << "the log";
+  EXPECT_EQ(drain_->report().amounts.never_shared, report.amounts.never_shared) << "the log";
 }
 
 TEST_F(DrainTest, WhatARenameReplacesIsCountedWhereItWasWrittenUnderAnotherName) {
@@ -132,18 +132,18 @@ TEST_F(DrainTest, WhatARenameReplacesIsCountedWhereItWasWrittenUnderAnotherName)
     std::filesystem::rename(tree() + "/temporary", tree() + "/log");
     round();
   }
-  EXPECT_EQ(finish().never_shared, (Amount{2, 3 + 5}));
+  EXPECT_EQ(finish().amounts.never_shared, (Amount{2, 3 + 5}));
 }
 
 TEST_F(DrainTest, WhatTheCaseHasAnOlderVersionOfIsNotNeverShared) {
   open();
   write(tree() + "/log", "a line");
-  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().amounts.shared.files == 1; }));
   std::ofstream(tree() + "/log", std::ios::app) << "another";
   look();
   std::filesystem::remove(tree() + "/log");
   look();
-  EXPECT_EQ(finish().never_shared, Amount{});
+  EXPECT_EQ(finish().amounts.never_shared, Amount{});
 }
 
 TEST_F(DrainTest, WhatHasAnotherNameIsNotNeverShared) {
@@ -158,7 +158,7 @@ TEST_F(DrainTest, WhatHasAnotherNameIsNotNeverShared) {
   std::filesystem::remove(local(0) + "/1/p");
   round();
   const DrainReport report = finish();
-  EXPECT_EQ(report.never_shared, Amount{});
+  EXPECT_EQ(report.amounts.never_shared, Amount{});
   EXPECT_EQ(content(case_ + "/another"), "one");
   EXPECT_EQ(content(case_ + "/saved"), field("1", "values of 0"));
 }
@@ -174,7 +174,7 @@ TEST_F(DrainTest, WhatGetsAnotherNameWhileItWaitsForItsTurnIsNotNeverShared) {
     std::filesystem::rename(tree() + "/then" + std::to_string(i), tree() + "/renamed" + std::to_string(i));
   EXPECT_TRUE(drive([&] { return drain_->progress().queued + drain_->progress().active == 0; }));
   const DrainReport report = finish();
-  EXPECT_EQ(report.never_shared, Amount{});
+  EXPECT_EQ(report.amounts.never_shared, Amount{});
   EXPECT_TRUE(on_case("renamed19"));
 }
 
@@ -189,8 +189,8 @@ TEST_F(DrainTest, ATimeThatIsCarriedFromWhatWasKeptIsNotNeverShared) {
   const std::uint64_t of_1 = 2 * (field("1", "values of 0").size() + field("1", "1").size());
   const DrainReport report = finish(false);
   ASSERT_EQ(times_on_case(), (std::set<std::string>{"2"}));
-  EXPECT_EQ(report.never_shared.bytes % of_1, 0);
-  EXPECT_LE(report.never_shared.files + report.shared.files, report.local_files);
+  EXPECT_EQ(report.amounts.never_shared.bytes % of_1, 0);
+  EXPECT_LE(report.amounts.never_shared.files + report.amounts.shared.files, report.amounts.written.files);
 }
 
 // tar and touch give a file a time that it was not written at, a copy in Python the times of its original.
@@ -209,7 +209,7 @@ TEST_F(DrainTest, ATimeOfAccessThatIsLaterThanAGivenTimeIsNoReading) {
     return ::stat((tree() + "/copied").c_str(), &copy) == 0 && copy.st_mtim.tv_nsec != original.st_mtim.tv_nsec;
   }));
   ASSERT_EQ(utimensat(AT_FDCWD, (tree() + "/copied").c_str(), copied, 0), 0);
-  EXPECT_EQ(finish().read_back, Amount{});
+  EXPECT_EQ(finish().amounts.read_back, Amount{});
 }
 
 // A time that the Drain lets go is still known to have been seen.
@@ -220,7 +220,7 @@ TEST_F(DrainTest, ATimeThatIsPurgedLongAfterItWasSeenIsNotCountedAsUnseen) {
   ASSERT_TRUE(drive([&] { return drain_->report().newest_complete >= "3"; }));
   purge("1");
   purge("2");
-  EXPECT_EQ(finish().unseen_times, 0);
+  EXPECT_EQ(finish().amounts.unseen_times, 0);
 }
 
 TEST_F(DrainTest, AStepIsMeasuredByItselfThoughSeveralAreToldOfAtOnce) {
@@ -453,14 +453,14 @@ TEST_F(DrainTest, WhatIsOnlyLocalIsNotHiddenBehindAConflict) {
   std::filesystem::create_symlink(case_ + "/elsewhere", case_ + "/results");
   const DrainReport report = finish();
   EXPECT_EQ(report.trouble, Code::undrained);
-  EXPECT_EQ(report.undrained.files, 1u);
+  EXPECT_EQ(report.amounts.undrained.files, 1u);
   EXPECT_FALSE(on_case("elsewhere/data")) << "written through a link";
 }
 
 TEST_F(DrainTest, EvictingADrainedFileLeavesALinkToTheCase) {
   open();
   write(tree() + "/log", std::string(100'000, 'x'));
-  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().amounts.shared.files == 1; }));
   EXPECT_TRUE(drain_->can_make_room());
   EXPECT_GE(drain_->evict(1), 100'000u);
   EXPECT_TRUE(std::filesystem::is_symlink(tree() + "/log"));
@@ -478,7 +478,7 @@ class EvictedLogTest : public DrainTest {
   void evict_found_log() {
     open();
     write(tree() + "/log", std::string(100'000, 'x'));
-    ASSERT_TRUE(drive([&] { return drain_->report().shared.files == 1; }));
+    ASSERT_TRUE(drive([&] { return drain_->report().amounts.shared.files == 1; }));
     program_.emplace(tree() + "/log");
     EXPECT_GE(drain_->evict(1), 100'000u);
   }
@@ -509,7 +509,7 @@ TEST_F(DrainTest, ManyFilesAreEvictedByAndBy) {
   constexpr int files = 300;
   open();
   for (int i = 0; i < files; ++i) write(tree() + "/log" + std::to_string(i), "x");
-  ASSERT_TRUE(drive([&] { return drain_->report().shared.files == files; }));
+  ASSERT_TRUE(drive([&] { return drain_->report().amounts.shared.files == files; }));
   const auto evicted = [&] {
     int count = 0;
     for (int i = 0; i < files; ++i) count += std::filesystem::is_symlink(tree() + "/log" + std::to_string(i)) ? 1 : 0;

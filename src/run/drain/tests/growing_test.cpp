@@ -262,7 +262,7 @@ TEST_F(GrowingTest, WhoStillHasItOpenAtTheEndIsWaitedFor) {
   appear("one\n");
   const DrainReport report = finish();
   EXPECT_EQ(report.trouble, Code::undrained);
-  EXPECT_EQ(report.undrained.files, 1U);
+  EXPECT_EQ(report.amounts.undrained.files, 1U);
   EXPECT_EQ(on_case(), "one\n");
 }
 

@@ -185,9 +185,9 @@ class DrainTest : public DrivenTest {
   }
   // So many files of 8 KiB beside the times of a rank, until the case has them.
   void write_results(int rank, int count) {
-    const std::uint64_t wanted = drain_->report().shared.files + static_cast<std::uint64_t>(count);
+    const std::uint64_t wanted = drain_->report().amounts.shared.files + static_cast<std::uint64_t>(count);
     for (int i = 0; i < count; ++i) write(local(rank) + "/post/" + std::to_string(i), std::string(8192, 'x'));
-    ASSERT_TRUE(drive([&] { return drain_->report().shared.files == wanted; }));
+    ASSERT_TRUE(drive([&] { return drain_->report().amounts.shared.files == wanted; }));
   }
   // The number of these files that are links by now.
   int evicted_results(int rank, int count) const {

@@ -65,7 +65,7 @@ TEST_F(RestartPointsTest, WhatANewerStateSupersedesIsFreed) {
   write_time("4");
   EXPECT_EQ(kept(0), std::set<std::string>());
   EXPECT_EQ(newest(), "3");
-  EXPECT_EQ(finish().never_shared.files, 2u * 4);
+  EXPECT_EQ(finish().amounts.never_shared.files, 2u * 4);
 }
 
 TEST_F(RestartPointsTest, FourTimesAreKeptThatNoNewerStateHasTheNamesOf) {
@@ -208,7 +208,7 @@ TEST_F(RestartPointsTest, AStateThatCannotBeTakenAfterACrashIsToldAndStays) {
   write(held_in(home_), "in the way");
   const DrainReport report = finish(false);
   EXPECT_EQ(report.trouble, Code::undrained);
-  EXPECT_EQ(report.undrained.files, 2u * 2);
+  EXPECT_EQ(report.amounts.undrained.files, 2u * 2);
   EXPECT_TRUE(kept(0).contains("3.3"));
   std::filesystem::remove(held_in(home_));
   resume();

@@ -91,7 +91,7 @@ TEST_P(ResumeTest, FromAJournalThatEndsAfterAnyRecord) {
     resume();
     const DrainReport report = finish(false);
     SCOPED_TRACE(testing::Message() << "after " << kept << " records");
-    EXPECT_EQ(report.undrained.files, 0u);
+    EXPECT_EQ(report.amounts.undrained.files, 0u);
     EXPECT_TRUE(!report.trouble || (!clean() && report.trouble == Code::conflict));
     for (const std::string& time : left()) expect_whole(time);
     for (const std::string& time : times_on_case()) expect_whole(time);

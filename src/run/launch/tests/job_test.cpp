@@ -60,7 +60,7 @@ TEST(JobTest, TheDrainHasAPartARateAndATimeLeft) {
   NodeReport a = told_by("a", {0}, {}), b = told_by("b", {1}, {});
   for (NodeReport* each : {&a, &b}) {
     each->phase = Phase::draining;
-    each->drain.shared.bytes = 700;
+    each->drain.amounts.shared.bytes = 700;
     each->lasted.carried_before_drain = 200;
     each->lasted.drain_seconds = 5;
     each->drain.standing.only_local = {1, 500, 0};

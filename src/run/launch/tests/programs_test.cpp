@@ -125,6 +125,11 @@ TEST_F(SteadinessTest, OfAScriptTheSolverOnRanksIsToldAndNotWhoWroteMoreTimesAft
   EXPECT_EQ(report.steps, 4u);
   EXPECT_DOUBLE_EQ(report.mean, 2);
   EXPECT_NEAR(report.course.back().end, now, 1e-9) << "the course is that of the whole run";
+  const StabilityReport pace = steadiness.pace();
+  EXPECT_EQ(pace.program, "simpleFoam");
+  EXPECT_EQ(pace.steps, 4u);
+  EXPECT_DOUBLE_EQ(pace.mean, 2);
+  EXPECT_TRUE(pace.course.empty()) << "it is told each second";
 }
 
 TEST_F(SteadinessTest, WhereNobodyKnowsWhoWroteOnRanksNobodysIsTold) {

@@ -25,6 +25,7 @@ RunReport run_of(std::vector<NodeReport> nodes, int program_status = 0) {
   report.command = "mpirun -n 4 simpleFoam -parallel";
   report.program_status = program_status;
   report.nodes = std::move(nodes);
+  report.ranks = 4;
   summarise(report, false, 4);
   return report;
 }
@@ -106,7 +107,7 @@ TEST(RunReportTest, WhatHasNotBegunHasNoSummary) {
   EXPECT_EQ(to_text(run_of({told_by("n1", {0})}, 127)), none);
   // It wrote before it ended like that.
   NodeReport wrote = told_by("n1", {0});
-  wrote.drain.local_files = 1;
+  wrote.drain.amounts.written.files = 1;
   EXPECT_NE(to_text(run_of({wrote}, 127)).find("written locally"), std::string::npos);
   EXPECT_NE(to_text(run_of({told_by("n1", {0})}, 1)).find("written locally"), std::string::npos);
 }
@@ -121,26 +122,26 @@ RunReport measured() {
   for (NodeReport* each : {&first, &second}) each->times.complete = {"1", "2"};
   first.times.safe = {"1", "2"};
   second.times.safe = {"1"};
-  first.drain.local_files = 10;
-  first.drain.local_bytes = 3'000'000;
-  second.drain.local_files = 20;
-  second.drain.local_bytes = 4'000'000;
-  first.drain.shared.files = 3;
-  first.drain.shared.bytes = 1'000'000;
-  first.drain.shared.again = 1;
-  second.drain.shared.files = 5;
-  second.drain.shared.bytes = 1'500'000;
-  second.drain.shared.again = 3;
-  first.drain.never_shared = {7, 1'000};
-  first.drain.read_back = {4, 200'000};
-  first.drain.unseen_times = 3;
-  first.drain.local_is_more = true;
-  second.drain.never_shared = {15, 2'000};
-  second.drain.read_back = {5, 300'000};
-  first.drain.undrained.files = 1;
-  second.drain.undrained.bytes = 11;
-  first.drain.lag_seconds = 0.5;
-  second.drain.lag_seconds = 0.75;
+  first.drain.amounts.written.files = 10;
+  first.drain.amounts.written.bytes = 3'000'000;
+  second.drain.amounts.written.files = 20;
+  second.drain.amounts.written.bytes = 4'000'000;
+  first.drain.amounts.shared.files = 3;
+  first.drain.amounts.shared.bytes = 1'000'000;
+  first.drain.amounts.shared.again = 1;
+  second.drain.amounts.shared.files = 5;
+  second.drain.amounts.shared.bytes = 1'500'000;
+  second.drain.amounts.shared.again = 3;
+  first.drain.amounts.never_shared = {7, 1'000};
+  first.drain.amounts.read_back = {4, 200'000};
+  first.drain.amounts.unseen_times = 3;
+  first.drain.amounts.written_is_more = true;
+  second.drain.amounts.never_shared = {15, 2'000};
+  second.drain.amounts.read_back = {5, 300'000};
+  first.drain.amounts.undrained.files = 1;
+  second.drain.amounts.undrained.bytes = 11;
+  first.drain.amounts.lag_seconds = 0.5;
+  second.drain.amounts.lag_seconds = 0.75;
   second.drain.messages = {"a notice"};
   first.drain.notices = {"asks for nothing"};
   // The second has seen more of the program.
@@ -176,8 +177,9 @@ TEST(RunReportTest, TheSummaryTellsTimesBytesFilesAndLag) {
 }
 
 TEST(RunReportTest, TheSummarySaysOnlyWhatThereIsToSay) {
-  RunReport report = run_of({told_by("n1", {0, 1, 2, 3}, Code::conflict)});
-  report.nodes.front().drain.local_files = report.nodes.front().drain.shared.files = 1;
+  NodeReport node = told_by("n1", {0, 1, 2, 3}, Code::conflict);
+  node.drain.amounts.written.files = node.drain.amounts.shared.files = 1;
+  const RunReport report = run_of({node});
   EXPECT_EQ(
       to_text(report),
       "forebay: run 20261121-204600-3f2a on /shared/motorBike\n"
@@ -220,7 +222,7 @@ TEST(RunReportTest, ALagIsToldWhereATimeBecameSafe) {
   NodeReport node = told_by("n1", {0, 1, 2, 3});
   EXPECT_TRUE(nlohmann::json::parse(to_json(run_of({node}))).at("drain_lag_seconds").is_null());
   NodeReport other = told_by("n2", {4});
-  other.drain.lag_seconds = 0;
+  other.drain.amounts.lag_seconds = 0;
   EXPECT_EQ(nlohmann::json::parse(to_json(run_of({node, other}))).at("drain_lag_seconds"), 0);
   EXPECT_NE(to_text(run_of({node, other})).find("  drain lag             0 us\n"), std::string::npos);
 }
@@ -248,15 +250,26 @@ TEST(RunReportTest, WithoutTwoWrittenTimesThereIsNoIntervalBetweenThem) {
   EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("written_time_seconds").is_null());
 }
 
-TEST(RunReportTest, OfAnAgentThatWasKilledThePaceIsThatOfTheNewestTimes) {
-  NodeReport killed = told_by("n1", {0, 1, 2, 3});
-  for (const char* time : {"7", "8", "9"}) killed.drain.timeline.push_back({time, 4.0 + 0.5 * (time[0] - '7')});
-  EXPECT_EQ(run_of({killed}).written_time_seconds, std::nullopt) << "nobody knows whose times these are";
+TEST(RunReportTest, OfAnAgentThatWasKilledThePaceIsWhatItToldLast) {
+  NodeReport killed = told_by("n1", {});
   killed.stability.program = "simpleFoam";
-  EXPECT_EQ(run_of({killed}).written_time_seconds, 0.5);
-  EXPECT_EQ(run_of({killed}).written_time_program, "simpleFoam");
-  killed.ranks.clear();
-  EXPECT_EQ(run_of({killed}).written_time_seconds, std::nullopt) << "the timeline is not that of a script's ranks";
+  killed.stability.steps = 2;
+  killed.stability.mean = 0.5;
+  const auto told = node_report_from_json(to_json(killed));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(run_of({*told}).written_time_seconds, 0.5);
+  EXPECT_EQ(run_of({*told}).written_time_program, "simpleFoam");
+}
+
+TEST(RunReportTest, NothingIsSafeForRanksThatNoNodeTellsOf) {
+  NodeReport half = told_by("n1", {0, 1});
+  half.drain.newest_complete = half.drain.newest_safe = "2";
+  half.times.complete = half.times.safe = {"1", "2"};
+  EXPECT_EQ(run_of({half}).last_safe, std::nullopt);
+  EXPECT_EQ(run_of({half}).last_complete, std::nullopt);
+  half.ranks = {0, 1, 2, 3};
+  EXPECT_EQ(run_of({half}).last_safe, "2");
+  EXPECT_EQ(run_of({half}).last_complete, "2");
 }
 
 TEST(RunReportTest, WhereTheCaseTellsItsIntervalTheTimeOfAStepIsTold) {
