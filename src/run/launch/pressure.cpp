@@ -227,11 +227,7 @@ void Pressure::set(bool paused) {
 }
 
 double Pressure::fill() const {
-  double fullest = 0;
-  for (const PoolState& pool : pools_)
-    if (pool.budget > 0)
-      fullest = std::max(fullest, static_cast<double>(pool.holding.at_last_count()) / static_cast<double>(pool.budget));
-  return fullest;
+  return pools_.empty() ? 0 : fullest().fill();
 }
 
 void Pressure::release() {
@@ -257,18 +253,16 @@ void Pressure::note_standstill() {
 
 std::pair<std::uint64_t, std::uint64_t> Pressure::held_in_fullest() const {
   if (pools_.empty()) return {};
-  const auto& fullest = *std::ranges::max_element(pools_, {}, &PoolState::fill);
-  return {fullest.holding.at_last_count(), fullest.limit};
+  return {fullest().holding.at_last_count(), fullest().limit};
 }
 
 std::optional<Standstill> Pressure::standstill() const {
   const bool holds = standing_ && held() - standing_->held_before >= held_worth_telling;
   if (!holds && !hopeless_) return std::nullopt;
-  const auto& fullest = *std::ranges::max_element(pools_, {}, &PoolState::fill);
-  return Standstill{.pool = fullest.path,
-                    .held_bytes = fullest.holding.at_last_count(),
-                    .budget = fullest.budget,
-                    .limit = fullest.limit,
+  return Standstill{.pool = fullest().path,
+                    .held_bytes = fullest().holding.at_last_count(),
+                    .budget = fullest().budget,
+                    .limit = fullest().limit,
                     .let_go = hopeless_};
 }
 

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -50,7 +51,7 @@ class Pressure {
   std::chrono::milliseconds paused_for() const;
   // The bytes that the run has in its fullest pool, as last counted, and those that it may have there.
   std::pair<std::uint64_t, std::uint64_t> held_in_fullest() const;
-  // The used part of the budget of the fullest pool, when the run's files were last counted.
+  // The first of these as a part of the second.
   double fill() const;
   // The standstill at the fullest pool, while programs are held back for so long that people want to know why, or were
   // let go since nothing makes room. A short pause between two holds is no end.
@@ -77,6 +78,7 @@ class Pressure {
     double level(double high) const { return counting && highest_fill() >= high ? highest_fill() : fill(); }
   };
   explicit Pressure(Clock& clock) : clock_(clock) {}
+  const PoolState& fullest() const { return *std::ranges::max_element(pools_, {}, &PoolState::fill); }
   void hold_or_let_go(drain::Drain& drain, double fullest, double high, double low);
   void set(bool paused);
   bool check(double high);

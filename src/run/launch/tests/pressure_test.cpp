@@ -235,7 +235,7 @@ TEST_F(PressureTest, UnlessItLeavesTheRunNoRoom) {
   pressure_->act(*drain_);
   EXPECT_TRUE(pressure_->tight()) << "it has 0.17 of the 0.18 that it can have there";
   EXPECT_GT(evicted_results(1, results), 0);
-  EXPECT_NEAR(pressure_->fill(), 0.17, 0.001) << "of its budget";
+  EXPECT_NEAR(pressure_->fill(), 0.17 / 0.18, 0.001) << "of what it may hold, as the line of progress tells";
 }
 
 TEST_F(PressureTest, WhatAnotherRunMayStillTakeIsNotFree) {
