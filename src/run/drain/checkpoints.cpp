@@ -138,7 +138,7 @@ std::optional<Marks> Checkpoints::marks_in(const std::string& path, const std::s
 }
 
 void Checkpoints::look(Checkpoint& checkpoint) {
-  if (seen_.room.pool_is_full) distrust();
+  if (run_.witnesses.pool_is_full) distrust();
   const std::string local = local_of(run_.roots, checkpoint.path());
   auto found = marks_in(checkpoint.path(), local);
   const bool is_new = found && !(checkpoint.whole() && *found == checkpoint.marks());

@@ -14,7 +14,7 @@ namespace forebay::drain {
 
 class Checkpoints {
  public:
-  Checkpoints(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  Checkpoints(Run& run, Work& work) : run_(run), work_(work) {}
 
   Status open();
   Checkpoint* containing(std::string_view path);  // that `path` lies in
@@ -46,7 +46,6 @@ class Checkpoints {
   void look(Checkpoint& checkpoint);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   std::vector<Checkpoint> all_ = {};
   bool is_unfinished_ = false;

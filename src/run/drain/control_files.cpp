@@ -42,7 +42,7 @@ bool is_untouched(const std::string& path, const struct stat& before) {
 
 bool ControlFiles::begin() {
   if (lookout_) return true;
-  if (has_failed_ || run_.request.control.directories.empty() || run_.roots.empty() || !seen_.watcher) return false;
+  if (has_failed_ || run_.request.control.directories.empty() || run_.roots.empty() || !run_.witnesses.watcher) return false;
   has_failed_ = true;
   aside_ = join(parent_of(run_.roots.front().local), std::string(tree::beside_prefix) + "control");
   auto files = open_shared(run_.request.case_path, Resolve::by_kernel, std::nullopt, run_.request.linked);
@@ -86,7 +86,7 @@ void ControlFiles::finish() {
 // Removes from the case what the program was shown and has removed. The removal does not wait for the end of the
 // program: whoever put the file there waits for it to go. Content that has another name now is carried first.
 void ControlFiles::remove_removed() {
-  for (const std::string& path : seen_.others.take_removed_controls()) {
+  for (const std::string& path : work_.others.take_removed_controls()) {
     const auto known = run_.ledger.find(path);
     if (known && known->deleted && !work_.acts.is_borrowed(path)) work_.submit_removal(path);
   }
@@ -192,7 +192,7 @@ bool ControlFiles::consider(const std::string& path, const std::optional<OnCase>
                    brought_record(path)});
       break;
     case Act::carry:
-      seen_.others.forget(path);
+      work_.others.forget(path);
       work_.submit_file(path, true);
       break;
   }
@@ -236,7 +236,7 @@ bool ControlFiles::show(const control::Ready& made, Here before) {
     if (rename()) work_.eviction.note_own_move(path);
     return false;
   }
-  seen_.others.forget(path);  // closed, and not changed
+  work_.others.forget(path);  // closed, and not changed
   record(made);
   const bool has_copies =
       std::ranges::any_of(made.entries, [](const auto& each) { return each.kind == tree::Kind::copy; });
@@ -248,7 +248,7 @@ void ControlFiles::record(const control::Ready& made) {
   std::vector<Record> records;
   for (tree::Entry entry : made.entries) {
     if (entry.kind == tree::Kind::copy) {
-      seen_.others.growing().note(entry.path);
+      work_.others.growing().note(entry.path);
       if (const auto status = status_of(local_of(run_.roots, entry.path)))
         entry.copied = {status->st_ino, identity_of(*status).ctime_ns};
     }

@@ -16,7 +16,7 @@ namespace forebay::drain {
 
 class ControlFiles {
  public:
-  ControlFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  ControlFiles(Run& run, Work& work) : run_(run), work_(work) {}
 
   // The time between two looks on the node of rank 0. Other nodes look as often as growing files are refreshed, where
   // that is rarer. The program sees a change within 2 s.
@@ -51,7 +51,6 @@ class ControlFiles {
   void record(const control::Ready& made);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   bool has_failed_ = false;
   std::string aside_ = {};  // where what is to be shown lies before

@@ -58,7 +58,7 @@ std::vector<std::string> Doubts::closed_names() const {
 // Only files that the case has, or that are on their way there: all others are carried anyway.
 void Doubts::note_closing(const std::string& path) {
   if (path.starts_with('/')) {
-    if (const auto name = seen_.others.name_of_placed(path)) return note_closing(*name);
+    if (const auto name = work_.others.name_of_placed(path)) return note_closing(*name);
     closed_[path] = ++closings_;
     return;
   }
@@ -103,7 +103,7 @@ bool Doubts::is_in_doubt(const CollatedTime& group) const {
 bool Doubts::is_written(const std::string& path) const {
   const auto below = closed_.lower_bound(path + "/");
   return closed_.contains(path) || (below != closed_.end() && is_below(below->first, path)) ||
-         (seen_.watcher && seen_.watcher->waits_for(path, run_.now()));
+         (run_.witnesses.watcher && run_.witnesses.watcher->waits_for(path, run_.now()));
 }
 
 void Doubts::carried(const std::string& path, const Job& job) {

@@ -32,7 +32,7 @@ struct CarriedGroup {
 
 class Doubts {
  public:
-  Doubts(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  Doubts(Run& run, Work& work) : run_(run), work_(work) {}
 
   // Nobody has watched what was written.
   void note_unwatched() { nobody_watched_ = true; }
@@ -64,7 +64,6 @@ class Doubts {
   CarriedGroup carried_group(const CollatedTime& group) const;
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   bool nobody_watched_ = false;
   // Files that were closed after writing, by name, and how many closings had been told of by then. A placed file that

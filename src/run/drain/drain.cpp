@@ -79,18 +79,18 @@ Result<std::unique_ptr<Drain>> Drain::open(const DrainRequest& request, Clock& c
   if (request.settings.redirected) {
     auto pages = Pages::make(join(request.home, pages_name), request.settings.all_ranks);
     if (!pages) return forward(pages);
-    state->points.use_pages(std::move(*pages));
+    state->run.witnesses.pages = std::move(*pages);
     std::vector<std::string> pools = request.placed;
     pools.push_back(request.home);
     auto failed = FailedWrites::make(join(request.home, failed_writes_name), pools);
     if (!failed) return forward(failed);
-    state->seen.room.failed_writes.emplace(std::move(*failed));
+    state->run.witnesses.failed_writes.emplace(std::move(*failed));
   }
   auto watcher = Watcher::open();
   if (!watcher) return forward(watcher);
-  state->seen.watcher.emplace(std::move(*watcher));
+  state->run.witnesses.watcher.emplace(std::move(*watcher));
   for (const std::string& directory : request.placed)
-    if (auto watched = state->seen.watcher->add_tree(directory, directory); !watched) return forward(watched);
+    if (auto watched = state->run.witnesses.watcher->add_tree(directory, directory); !watched) return forward(watched);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
   state->work.mover = make_mover(state->run, state->work.temporaries);
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
@@ -106,16 +106,16 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   state_->seen.being_put.clear();
   if (!after) return after;
   state_->points.note_start();
-  return state_->seen.watcher->add_directory(local_of(state_->run.roots, path), path);
+  return state_->run.witnesses.watcher->add_directory(local_of(state_->run.roots, path), path);
 }
 
 Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged) {
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   state_->run.roots.push_back(root);
   for (const tree::Entry& entry : staged)
-    if (entry.kind == tree::Kind::copy) state_->seen.others.growing().note(entry.path);
+    if (entry.kind == tree::Kind::copy) state_->work.others.growing().note(entry.path);
   state_->points.note_start();
-  return state_->seen.watcher->add_tree(root.local, root.prefix);
+  return state_->run.witnesses.watcher->add_tree(root.local, root.prefix);
 }
 
 void Drain::ranks_need_case_path() {
@@ -131,17 +131,17 @@ Status Drain::add_rank(int rank, const std::string& pool) {
 }
 
 int Drain::events_descriptor() const {
-  return state_->seen.watcher ? state_->seen.watcher->descriptor() : -1;
+  return state_->run.witnesses.watcher ? state_->run.witnesses.watcher->descriptor() : -1;
 }
 
 bool Drain::events_crowd() {
-  if (!state_->seen.watcher) return false;
-  (void)state_->seen.watcher->take_in(state_->run.now());  // on_events() tells what is wrong
-  return state_->seen.watcher->crowded();
+  if (!state_->run.witnesses.watcher) return false;
+  (void)state_->run.witnesses.watcher->take_in(state_->run.now());  // on_events() tells what is wrong
+  return state_->run.witnesses.watcher->crowded();
 }
 
 bool Drain::events_wait() const {
-  return state_->seen.watcher && state_->seen.watcher->has_taken_in();
+  return state_->run.witnesses.watcher && state_->run.witnesses.watcher->has_taken_in();
 }
 
 int Drain::outcomes_descriptor() const {
@@ -149,7 +149,7 @@ int Drain::outcomes_descriptor() const {
 }
 
 Status Drain::on_events() {
-  return state_->seen.watcher ? state_->seen.look() : Status();
+  return state_->run.witnesses.watcher ? state_->seen.look() : Status();
 }
 
 void Drain::on_outcomes() {
@@ -178,12 +178,14 @@ void Drain::tick() {
   const DrainSettings& settings = state.run.request.settings;
   state.seen.note_failed_writes();
   state.work.checkpoints.advance();
-  state.seen.others.find_overlooked();
-  state.seen.others.growing().refresh();
+  state.work.others.find_overlooked();
+  state.work.others.growing().refresh();
   follow_case();
   state.work.eviction.let_go();
-  if (settings.live) state.seen.others.submit_quiet(settings.settle);
+  if (settings.live) state.work.others.submit_quiet(settings.settle);
   state.points.look_when_due();
+  if (state.run.witnesses.lost_events)
+    if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
 }
 
 void Drain::free_purged() {
@@ -191,7 +193,7 @@ void Drain::free_purged() {
 }
 
 void Drain::on_case_elsewhere(const std::string& time) {
-  state_->points.on_case_elsewhere(time);
+  state_->work.others.times().on_case_elsewhere(time);
 }
 
 bool Drain::look_is_wanted() const {
@@ -204,7 +206,7 @@ void Drain::told() {
 }
 
 void Drain::room_is_scarce(bool now) {
-  state_->seen.room.was_scarce = state_->seen.room.was_scarce || now;
+  state_->run.witnesses.pool_was_scarce = state_->run.witnesses.pool_was_scarce || now;
 }
 
 std::vector<Timeline::Begun> Drain::take_begun(bool all) {
@@ -213,7 +215,7 @@ std::vector<Timeline::Begun> Drain::take_begun(bool all) {
   const auto own = static_cast<std::size_t>(std::ranges::count_if(run.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
   for (Timeline::Begun& each : run.figures.times_of_script().take_begun(all)) {
-    each.ranks = state_->seen.of_script.ranks();
+    each.ranks = state_->work.of_script.ranks();
     begun.push_back(std::move(each));
   }
   return begun;
@@ -249,11 +251,11 @@ void Drain::pool_is_full(bool now) {
   state_->points.pool_is_full(now);
   if (!now) {
     // The files of events that are still unread were written while the pool was full.
-    if (state_->seen.room.pool_is_full) (void)on_events();
-    state_->seen.room.pool_is_full = false;
+    if (state_->run.witnesses.pool_is_full) (void)on_events();
+    state_->run.witnesses.pool_is_full = false;
     return;
   }
-  state_->seen.room.pool_is_full = true;
+  state_->run.witnesses.pool_is_full = true;
   state_->seen.pool_ran_full();
 }
 
@@ -299,13 +301,12 @@ std::string Drain::failure() const {
 }
 
 Standing Drain::standing() const {
-  Observation& seen = state_->seen;
   const bool runs = state_->run.phase == Phase::running;
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
-  if (runs) standing.growing = seen.others.growing().report();
-  standing.safe_of_script = seen.of_script.newest_safe(!runs);
-  standing.ranks_of_script = seen.of_script.ranks();
+  if (runs) standing.growing = state_->work.others.growing().report();
+  standing.safe_of_script = state_->work.of_script.newest_safe(!runs);
+  standing.ranks_of_script = state_->work.of_script.ranks();
   TimelineEntry last;
   for (const Timeline* timeline : {&state_->run.figures.times(), &state_->run.figures.times_of_script()})
     for (TimelineEntry& each : timeline->newest(1))
@@ -322,9 +323,9 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.notices = state.run.notices;
   if (state.run.ledger.pool_was_full())
     report.messages.push_back(
-        pool_full_message(state.seen.room.failures_seen,
-                          state.seen.room.failed_writes ? state.seen.room.failed_writes->first() : std::nullopt));
-  if (state.seen.room.was_scarce && !(state.seen.room.failed_writes && state.seen.room.failed_writes->is_watched()))
+        pool_full_message(state.run.witnesses.failures_seen,
+                          state.run.witnesses.failed_writes ? state.run.witnesses.failed_writes->first() : std::nullopt));
+  if (state.run.witnesses.pool_was_scarce && !(state.run.witnesses.failed_writes && state.run.witnesses.failed_writes->is_watched()))
     report.messages.emplace_back(writes_not_seen_text);
   report.amounts = state.run.figures.amounts();
   report.amounts.undrained = {state.end.undrained_files, state.end.undrained_bytes};

@@ -22,9 +22,8 @@ class RestartPoints;
 
 struct End {
   Run& run;
-  Observation& seen;
-  RestartPoints& points;
   Work& work;
+  RestartPoints& points;
 
   bool gave_up = false;
   int passes = 0;

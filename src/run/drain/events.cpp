@@ -14,8 +14,9 @@ namespace forebay::drain {
 // (restart_points.h).
 Result<std::vector<Event>> Observation::read_events() {
   std::vector<Event> events;
+  if (std::exchange(run.witnesses.lost_events, false)) events.push_back({Event::Kind::overflow, "", false});
   for (bool listed = true; listed;) {
-    auto read = watcher->read(run.now());
+    auto read = run.witnesses.watcher->read(run.now());
     if (!read) return forward(read);
     if (!being_put.empty()) std::erase_if(*read, [&](const Event& event) { return event.path == being_put; });
     listed = false;
@@ -28,8 +29,8 @@ Result<std::vector<Event>> Observation::read_events() {
       if (time && is_carried_whole(*time)) continue;
       listed = true;
       const std::size_t first = events.size();
-      watcher->descend(path, Watcher::Follow::watch, events);
-      others.order_found(events, first);
+      run.witnesses.watcher->descend(path, Watcher::Follow::watch, events);
+      work.others.order_found(events, first);
       const bool is_kept = time && time->rest.empty() && points.is_told_of(time->rank);
       if (!is_kept && !name_exists(local_of(run.roots, path))) run.figures.gone_unknown();
     }
@@ -53,7 +54,7 @@ void Observation::follow_rank_link(const std::string& name) {
   };
   const auto entries = list_directory(tree);
   if (!entries || leads_there(name)) return;
-  watcher->forget_tree(local);
+  run.witnesses.watcher->forget_tree(local);
   const auto found = std::ranges::find_if(
       *entries, [&](const DirectoryEntry& entry) { return entry.type == DT_LNK && leads_there(entry.name); });
   if (found == entries->end()) {
@@ -61,7 +62,7 @@ void Observation::follow_rank_link(const std::string& name) {
     return;
   }
   root->prefix = found->name;
-  if (auto watched = watcher->add_tree(local, found->name); !watched) run.note(std::nullopt, watched.error().text());
+  if (auto watched = run.witnesses.watcher->add_tree(local, found->name); !watched) run.note(std::nullopt, watched.error().text());
 }
 
 void Observation::handle(const Event& event) {
@@ -70,14 +71,14 @@ void Observation::handle(const Event& event) {
   if (event.gone() && !event.path.starts_with('/')) run.uncarried.gone(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.kind == Event::Kind::closed) work.doubts.note_closing(event.path);
-  if (event.path.starts_with('/')) return others.handle_placed(event);
+  if (event.path.starts_with('/')) return work.others.handle_placed(event);
   if (is_copy_up(name_of(event.path), run.request.lower)) return;
   if (work.checkpoints.containing(event.path) != nullptr) return work.checkpoints.handle(event);
   const auto time = run.time_of(event.path, event.directory);
   if (time && is_carried_whole(*time)) return handle_time(event, *time);
   // New or begun again: a script may be run once more on a case that has its times.
   if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank)) note_time_of_script(event, *time);
-  others.handle(event);
+  work.others.handle(event);
 }
 
 bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
@@ -99,7 +100,7 @@ void Observation::handle_time(const Event& event, const openfoam::TimePath& time
   if (event.kind != Event::Kind::closed && event.kind != Event::Kind::moved_in) return;
   const auto status = status_of(local_of(run.roots, event.path));
   if (!status || S_ISLNK(status->st_mode)) return;  // the program's own, or evicted by us
-  if (!run.ledger.collated_of(time.rank, time.time)) others.wait_for_quiet(event.path);
+  if (!run.ledger.collated_of(time.rank, time.time)) work.others.wait_for_quiet(event.path);
 }
 
 void Observation::events_lost() {
@@ -114,7 +115,7 @@ void Observation::events_lost() {
   }
   run.uncarried.clear();
   run.uncarried.open(join(run.request.home, uncarried_name));
-  others.end_catch_up();  // two walks must not run at once
+  work.others.end_catch_up();  // two walks must not run at once
   constexpr std::size_t portion = 1000;
   OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
   for (;;) {

@@ -38,9 +38,9 @@ Status Drain::begin_finish(bool cleanly) {
   // A resumed run knows it from its journal.
   state.run.ended_cleanly = cleanly || state.run.ledger.ended_cleanly();
   state.controls.finish();
-  if (state.seen.watcher) {
+  if (state.run.witnesses.watcher) {
     if (auto read = on_events(); !read) return read;
-    state.seen.watcher.reset();
+    state.run.witnesses.watcher.reset();
   }
   state.run.phase = Phase::carrying;
   // The last look passes over no time: after a bad end, an older state may be needed that the program has purged.
@@ -60,7 +60,7 @@ Status Drain::begin_finish(bool cleanly) {
   state.run.is_ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
-  state.end.order.begin(state.seen.others.end());
+  state.end.order.begin(state.work.others.end());
   state.work.unreadable.forget_messages();
   state.end.list_times();
   state.end.submit_outputs();
@@ -203,7 +203,7 @@ void End::submit_more_outputs() {
       continue;
     }
     if (const std::set<std::string> others = order.take_other_times(); !others.empty()) {
-      seen.others.times().submit(others);
+      work.others.times().submit(others);
       continue;
     }
     if (const auto path = order.next()) {
@@ -239,7 +239,7 @@ void End::submit_found(const std::vector<Output>& found) {
     }
     const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
     if (time && run.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
-    if (const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
+    if (const auto other = work.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
         order.add_other_time(*other);
       continue;
@@ -285,7 +285,7 @@ void End::submit_last_complete() {
   if (run.ended_cleanly) return;
   points.take_last();  // again, where that failed
   for (const std::string& time : points.last().last_times()) {
-    if (points.is_home(time) || points.last().stands_in_tree(time) || points.held().of(time) == nullptr) continue;
+    if (points.is_home(time) || points.last().stands_in_tree(time) || work.held.of(time) == nullptr) continue;
     run.tell(fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
     work.submit_time(time, true);
   }
@@ -412,7 +412,7 @@ void End::count_undrained() {
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
-      const auto other = seen.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
+      const auto other = work.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = work.not_carried.given_up.contains(output.path) ||
                            (other && work.not_carried.given_up.contains(*other)) ||
                            (time && work.groups.is_given_up(time->rank, time->time));

@@ -38,7 +38,7 @@ Growth growth_of(const GrowingFile& before, const FileId& file, std::uint64_t si
 
 class GrowingFiles {
  public:
-  GrowingFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  GrowingFiles(Run& run, Work& work) : run_(run), work_(work) {}
 
   static constexpr std::size_t most = 8192;
   // The time that a refresh takes is a tenth of the time between two at most, so that it cannot hold up a file server.
@@ -70,7 +70,6 @@ class GrowingFiles {
   void journal(const std::string& path, GrowingFile& file);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   std::map<std::string, GrowingFile> files_ = {};  // by path in the case
   bool is_looking_ = false;                        // this refresh has not come to all of them yet

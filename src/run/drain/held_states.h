@@ -28,8 +28,7 @@ class HeldStates {
     std::map<int, std::vector<Part>> parts = {};
   };
 
-  HeldStates(Run& run, const Look& looks, const std::optional<Pages>& pages)
-      : run_(run), looks_(looks), pages_(pages) {}
+  HeldStates(Run& run, const Look& looks) : run_(run), looks_(looks) {}
 
   // Gives all files of a state names of ours. `found`: the look that judged it. False: it is not what the look judged
   // any more, or jobs still use what is held of its time.
@@ -64,7 +63,6 @@ class HeldStates {
 
   Run& run_;
   const Look& looks_;
-  const std::optional<Pages>& pages_;
   std::map<std::string, Held> held_ = {};  // by the state's time
   std::map<std::string, int> uses_ = {};   // jobs, by time
 };

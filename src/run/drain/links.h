@@ -21,7 +21,7 @@ bool use_partners(layouts::Unit& unit, const std::string& directory, const OwnNa
 
 class Links {
  public:
-  Links(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  Links(Run& run, Work& work) : run_(run), work_(work) {}
 
   void find_partners(const Job& job);
   void note_second_name(const PublishedFile& file);
@@ -35,7 +35,6 @@ class Links {
   void try_later(const Job& job);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   FilesOnTheirWay on_their_way_ = {};
   std::uint64_t separated_ = 0;

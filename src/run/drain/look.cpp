@@ -130,7 +130,7 @@ bool are_home(const Ledger& ledger, const std::string& directory, const TimeFile
 }
 
 core::Page Look::page_of(int rank) {
-  core::Page page = pages_ ? pages_->page_of(rank) : core::Page{};
+  core::Page page = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank) : core::Page{};
   if (page.begun != 0) {
     // A program that has ended has no threads.
     page.collated = !run_.request.settings.written_groups.empty() && run_.phase == Phase::running;
@@ -143,15 +143,15 @@ core::Page Look::page_of(int rank) {
 
 // The lines that had files at the last look and all that were begun since, by sequence.
 std::vector<core::Line> Look::lines_of(int rank) {
-  const std::uint64_t newest = pages_ ? pages_->page_of(rank).begun : 0;
+  const std::uint64_t newest = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank).begun : 0;
   if (newest == 0) return unwritten_[rank].lines;
   std::map<std::uint64_t, core::Line> lines;
-  for (const auto& [id, line] : lines_[rank]) lines[id.sequence] = pages_->line(rank, id.sequence).value_or(line);
+  for (const auto& [id, line] : lines_[rank]) lines[id.sequence] = run_.witnesses.pages->line(rank, id.sequence).value_or(line);
   const std::uint64_t last = looked_at_[rank], kept = contract::RankPage::most_lines;
   std::uint64_t first = last > always_read ? last - always_read : 1;
   if (newest > kept) first = std::max(first, newest - kept + 1);
   for (std::uint64_t sequence = first; sequence <= newest; ++sequence)
-    if (auto line = pages_->line(rank, sequence)) lines[sequence] = std::move(*line);
+    if (auto line = run_.witnesses.pages->line(rank, sequence)) lines[sequence] = std::move(*line);
   std::vector<core::Line> all;
   for (auto& [sequence, line] : lines) {
     if (const auto mesh = line.mesh ? lines.find(line.mesh->sequence) : lines.end(); mesh != lines.end())
@@ -163,7 +163,7 @@ std::vector<core::Line> Look::lines_of(int rank) {
 
 // In the order in which they were made, where the file system tells, else in that of their values.
 void Look::find_unwritten(int rank) {
-  if (pages_ && pages_->page_of(rank).begun != 0) return;
+  if (run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0) return;
   Unwritten& stands = unwritten_[rank];
   struct Directory {
     std::string time;
@@ -255,7 +255,7 @@ core::FileFacts Look::facts_of(int rank, const std::string& name, const TimeFile
 }
 
 void Look::note_ended(int rank) {
-  if (pages_) pages_->note_ended(rank);
+  if (run_.witnesses.pages) run_.witnesses.pages->note_ended(rank);
   unwritten_[rank].ended = true;
 }
 
@@ -271,7 +271,7 @@ void Look::pool_is_full(bool now, std::int64_t date) {
 }
 
 bool Look::may_be_cut(int rank, const TimeFile& file) const {
-  if (pages_ && pages_->page_of(rank).begun != 0) return false;
+  if (run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0) return false;
   return !file.is_link && std::ranges::any_of(full_, [&](const auto& each) {
     return each.first <= file.mark.mtime_ns && file.mark.mtime_ns <= each.second;
   });
@@ -289,9 +289,9 @@ bool Look::has_left(int rank, const std::string& time) {
 
 // The newest line of this time on the rank. Lines on the page come first.
 std::optional<core::Line> Look::newest_line(int rank, const std::string& time) {
-  const std::uint64_t newest = pages_ ? pages_->page_of(rank).begun : 0;
+  const std::uint64_t newest = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank).begun : 0;
   for (std::uint64_t at = newest; at > 0 && newest - at < contract::RankPage::most_lines; --at)
-    if (auto line = pages_->line(rank, at); line && line->id.time == time) return line;
+    if (auto line = run_.witnesses.pages->line(rank, at); line && line->id.time == time) return line;
   std::optional<core::Line> found;
   const auto is_newer = [&](const core::Line& line) {
     return line.id.time == time && (!found || found->id.sequence < line.id.sequence);

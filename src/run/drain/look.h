@@ -57,7 +57,7 @@ class Look {
  public:
   using Version = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t>;  // inode, size, two times
 
-  Look(const Run& run, std::optional<Pages>& pages) : run_(run), pages_(pages) {}
+  explicit Look(Run& run) : run_(run) {}
 
   // A rank of this node, and where what it purges goes; empty: it has no pool any more.
   void add_rank(int rank, std::string kept) { kept_[rank] = std::move(kept); }
@@ -111,8 +111,7 @@ class Look {
   core::FileFacts facts_of(int rank, const std::string& name, const TimeFile& file, bool left,
                            const std::map<Version, Known>& before, std::map<Version, Known>& now) const;
 
-  const Run& run_;
-  std::optional<Pages>& pages_;
+  Run& run_;
   std::map<int, std::string> kept_ = {};
   std::map<int, Unwritten> unwritten_ = {};
   // The numbers of the lines of times that no library tells of. All ranks have the same numbers.

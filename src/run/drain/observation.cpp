@@ -20,22 +20,22 @@ Status Observation::look() {
 void Observation::pool_ran_full() {
   work.checkpoints.distrust();
   run.trouble = graver(run.trouble, Code::pool_full);
-  const auto first = room.failed_writes ? room.failed_writes->first() : std::nullopt;
+  const auto first = run.witnesses.failed_writes ? run.witnesses.failed_writes->first() : std::nullopt;
   if (!run.ledger.pool_was_full()) run.record(pool_full_record(first ? first->path : ""));
 }
 
 // The ranks' page tells which times may be cut.
 void Observation::note_failed_writes() {
-  const std::uint64_t count = room.failed_writes ? room.failed_writes->count() : 0;
-  if (count == room.failures_seen) return;
-  room.failures_seen = count;
+  const std::uint64_t count = run.witnesses.failed_writes ? run.witnesses.failed_writes->count() : 0;
+  if (count == run.witnesses.failures_seen) return;
+  run.witnesses.failures_seen = count;
   pool_ran_full();
 }
 
 // They are carried like any other files; only when they begin is of interest.
 void Observation::note_time_of_script(const Event& event, const openfoam::TimePath& time) {
   if (event.directory && time.rest.empty()) {
-    of_script.begun(time.rank, time.time);
+    work.of_script.begun(time.rank, time.time);
     run.figures.times_of_script().begun(time.time, event.when >= 0 ? event.when : run.now());
   } else if (event.kind == Event::Kind::closed) {
     if (const auto now = status_of(local_of(run.roots, event.path)))

@@ -5,33 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "run/drain/failed_writes.h"
-#include "run/drain/other_files.h"
 #include "run/drain/run.h"
-#include "run/drain/script_times.h"
 #include "run/drain/watch.h"
 
 namespace forebay::drain {
-
-// Whether the pools have room, and had it.
-struct Room {
-  bool was_scarce = false;
-  bool pool_is_full = false;
-  std::optional<FailedWrites> failed_writes = {};  // where the redirection library is loaded
-  std::uint64_t failures_seen = 0;                 // of them
-};
 
 class RestartPoints;
 
 struct Observation {
   Run& run;
-  RestartPoints& points;
   Work& work;
+  RestartPoints& points;
 
-  std::optional<Watcher> watcher = {};
-  TimesOfScript of_script{run};
-  Room room = {};
-  OtherFiles others{run, *this, work};
   std::string being_put = {};  // what add_directory() is giving its name: not the program's act
 
   // observation.cpp

@@ -143,7 +143,7 @@ void OtherFiles::submit_quiet(Clock::duration settle) {
 
 // By an event that was not handled yet.
 bool OtherFiles::changes(const std::string& path) {
-  return seen_.watcher && seen_.watcher->waits_for(path, run_.now(), Watcher::Change::any);
+  return run_.witnesses.watcher && run_.witnesses.watcher->waits_for(path, run_.now(), Watcher::Change::any);
 }
 
 bool OtherFiles::is_next(const std::string& path) {

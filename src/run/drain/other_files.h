@@ -33,7 +33,7 @@ class OtherFiles {
   // what was closed after it waits for it.
   static constexpr int most_settles = 5;
 
-  OtherFiles(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  OtherFiles(Run& run, Work& work) : run_(run), work_(work) {}
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
@@ -85,7 +85,6 @@ class OtherFiles {
   void drop(std::map<std::string, Waits>::iterator waits);
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
   std::map<std::string, Waits> pending_ = {};
   // The bytes of waiting files with one name, as they were counted when their closing was told.
@@ -94,8 +93,8 @@ class OtherFiles {
   std::optional<OutputWalk> catch_up_ = {};               // looks for what was overlooked
   std::map<std::string, std::string> placed_names_ = {};  // placed file -> its path in the case, as last told
   std::set<std::string> removed_controls_ = {};
-  GrowingFiles growing_{run_, seen_, work_};
-  OtherTimes times_{run_, seen_, work_};
+  GrowingFiles growing_{run_, work_};
+  OtherTimes times_{run_, work_};
 };
 
 }  // namespace forebay::drain

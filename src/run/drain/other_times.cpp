@@ -15,6 +15,7 @@ namespace {
 
 // A file may still be open where a rank has left a time: it is not tried at every tick.
 constexpr int settles_when_told = 20;
+constexpr std::chrono::seconds longest_wait_for_nodes{30};
 
 struct Group {
   std::uint64_t turn = UINT64_MAX;
@@ -52,10 +53,22 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
   return directory;
 }
 
+void OtherTimes::on_case_elsewhere(const std::string& time) {
+  if (!on_case_elsewhere_ || openfoam::time_less(*on_case_elsewhere_, time)) on_case_elsewhere_ = time;
+}
+
+// But not much later for that, since what the case lacks is lost with the node.
+bool OtherTimes::waits_for_nodes(const std::string& time, Clock::time_point since) const {
+  if (!run_.serves(0) || run_.alone()) return false;
+  if (on_case_elsewhere_ && !openfoam::time_less(*on_case_elsewhere_, time)) return false;
+  const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run_.request.settings.safe_interval / 4);
+  return run_.clock.now() - since < longest;
+}
+
 // In the order in which they were begun. The last one may be about to get more files.
 void OtherTimes::submit_quiet(Clock::duration settle) {
   std::map<std::string, Group> groups;
-  const auto& pending = seen_.others.pending();
+  const auto& pending = work_.others.pending();
   for (const auto& [path, waits] : pending) {
     const auto directory = directory_of(path, false);
     if (!directory) continue;
@@ -74,10 +87,10 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
                          (quiet >= settle && has_later(*group->directories.begin()));
     const std::string time(name_of(*group->directories.begin()));
     if (std::ranges::any_of(group->directories, [&](const std::string& each) { return is_cut(each); })) continue;
-    if (!is_left || work_.jobs.size() >= Work::most_jobs || seen_.points.waits_for_nodes(time, group->since)) return;
+    if (!is_left || work_.jobs.size() >= Work::most_jobs || waits_for_nodes(time, group->since)) return;
     for (const std::string& directory : last_processor_first(group->directories)) {
       if (work_.in_flight.contains(directory)) continue;
-      seen_.others.forget_below(directory);
+      work_.others.forget_below(directory);
       work_.submit_other_time(directory);
     }
   }
@@ -86,13 +99,13 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
 // It goes when the program has ended, like any file that is cut.
 bool OtherTimes::is_cut(const std::string& directory) const {
   const auto time = run_.time_path(directory);
-  return time && run_.serves(time->rank) && seen_.points.is_cut(time->rank, time->time);
+  return time && run_.serves(time->rank) && work_.looks.is_cut(time->rank, time->time);
 }
 
 bool OtherTimes::have_left(const std::set<std::string>& directories) const {
   return std::ranges::all_of(directories, [&](const std::string& directory) {
     const auto time = run_.time_path(directory);
-    return time && run_.serves(time->rank) && seen_.points.has_left(time->rank, time->time);
+    return time && run_.serves(time->rank) && work_.looks.has_left(time->rank, time->time);
   });
 }
 
@@ -113,11 +126,11 @@ void OtherTimes::try_again(const Job& job, bool was_changed) {
   const std::string local = local_of(run_.roots, job.key);
   if (!name_exists(local)) return;
   if (!job.prepared->postponed && !was_changed) in_pieces_.insert(job.key);
-  if (!seen_.watcher) return;  // the next pass finds it
+  if (!run_.witnesses.watcher) return;  // the next pass finds it
   std::error_code none;
   for (std::filesystem::recursive_directory_iterator at(local, none), end; !none && at != end; at.increment(none))
     if (!at->is_directory(none) || at->is_symlink(none))
-      seen_.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
+      work_.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
 }
 
 }  // namespace forebay::drain

@@ -18,7 +18,7 @@ namespace forebay::drain {
 
 class OtherTimes {
  public:
-  OtherTimes(Run& run, Observation& seen, Work& work) : run_(run), seen_(seen), work_(work) {}
+  OtherTimes(Run& run, Work& work) : run_(run), work_(work) {}
 
   // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have
   // a name like that, too.
@@ -27,17 +27,21 @@ class OtherTimes {
   void submit_quiet(Clock::duration settle);
   // At the end, those of these directories that are not under way.
   void submit(const std::set<std::string>& directories);
+  // All other nodes have told that the case has this time for their ranks.
+  void on_case_elsewhere(const std::string& time);
   // Nothing of it was carried: it is still open or was changed, or it cannot be carried as a whole.
   void try_again(const Job& job, bool was_changed);
 
  private:
+  // Readers look for times in the directory of the first rank. So its node brings a time when the other nodes have.
+  bool waits_for_nodes(const std::string& time, Clock::time_point since) const;
   bool is_cut(const std::string& directory) const;
   bool have_left(const std::set<std::string>& directories) const;
   bool has_later(const std::string& directory) const;
 
   Run& run_;
-  Observation& seen_;
   Work& work_;
+  std::optional<std::string> on_case_elsewhere_ = {};  // the newest time
   std::set<std::string> in_pieces_ = {};  // directories whose files are carried one by one
 };
 

@@ -14,7 +14,6 @@ namespace {
 // On several nodes the state that all carry may be a few windows old.
 constexpr std::size_t most_states_looked_at = 64;
 constexpr std::size_t most_told = 8;
-constexpr std::chrono::seconds longest_wait_for_nodes{30};
 
 core::Ticks in_ticks(std::chrono::system_clock::time_point date) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(date.time_since_epoch()).count();
@@ -23,7 +22,7 @@ core::Ticks in_ticks(std::chrono::system_clock::time_point date) {
 }  // namespace
 
 void RestartPoints::map_nothing() {
-  if (pages_) pages_->map_nothing();
+  if (run_.witnesses.pages) run_.witnesses.pages->map_nothing();
 }
 
 void RestartPoints::pool_is_full(bool now) {
@@ -33,18 +32,6 @@ void RestartPoints::pool_is_full(bool now) {
 void RestartPoints::hear(core::Reports reports, int nodes) {
   reports_ = std::move(reports);
   nodes_ = nodes;
-}
-
-void RestartPoints::on_case_elsewhere(const std::string& time) {
-  if (!on_case_elsewhere_ || openfoam::time_less(*on_case_elsewhere_, time)) on_case_elsewhere_ = time;
-}
-
-// But not much later for that, since what the case lacks is lost with the node.
-bool RestartPoints::waits_for_nodes(const std::string& time, Clock::time_point since) const {
-  if (!run_.serves(0) || run_.alone()) return false;
-  if (on_case_elsewhere_ && !openfoam::time_less(*on_case_elsewhere_, time)) return false;
-  const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run_.request.settings.safe_interval / 4);
-  return run_.clock.now() - since < longest;
 }
 
 // Where the time that the run started from may lie for this rank; the first one that is there counts.
@@ -122,7 +109,7 @@ std::uint64_t RestartPoints::first_line(int rank) const {
 }
 
 void RestartPoints::look(bool all) {
-  if (pages_) pages_->clear_wish(run_.ranks);
+  if (run_.witnesses.pages) run_.witnesses.pages->clear_wish(run_.ranks);
   std::map<int, RankTimesFound> found;
   for (const int rank : run_.ranks) found[rank] = looks_.at(rank, all ? 0 : first_line(rank));
   last_ = LastLook(std::move(found), ledger_.written, settings());

@@ -22,10 +22,9 @@ namespace forebay::drain {
 
 class RestartPoints {
  public:
-  RestartPoints(Run& run, Work& work) : run_(run), work_(work) {}
+  RestartPoints(Run& run, Look& looks, HeldStates& held, Work& work)
+      : run_(run), looks_(looks), held_(held), work_(work) {}
 
-  // The redirection library writes down its times there.
-  void use_pages(std::optional<Pages> pages) { pages_ = std::move(pages); }
   // From now on ranks go to their directories by the case's path only.
   void map_nothing();
   // A rank of this node, and where what it purges goes; empty: it has no pool any more.
@@ -42,7 +41,7 @@ class RestartPoints {
   void look(bool all = false);
   void look_and_act();
   void look_when_due();
-  bool look_is_wanted() const { return pages_ && pages_->look_is_wanted(); }
+  bool look_is_wanted() const { return run_.witnesses.pages && run_.witnesses.pages->look_is_wanted(); }
   // At a clean end, after the last look: the kept times go with the pool.
   void note_end();
   // Times that stand in the tree are carried, since their room is needed.
@@ -51,11 +50,8 @@ class RestartPoints {
   void take_last();
 
   const LastLook& last() const { return last_; }
-  HeldStates& held() { return held_; }
-  bool has_left(int rank, const std::string& time) { return looks_.has_left(rank, time); }
-  bool is_cut(int rank, const std::string& time) { return looks_.is_cut(rank, time); }
   // The library writes down its times, and keeps what it purges.
-  bool is_told_of(int rank) const { return pages_ && pages_->page_of(rank).begun != 0; }
+  bool is_told_of(int rank) const { return run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0; }
   std::optional<std::string> newest_complete() const;
   std::optional<std::string> newest_safe() const;
   // The newest, oldest first.
@@ -68,10 +64,6 @@ class RestartPoints {
   // Takes in the last reports of the run's other nodes; `nodes` counts all nodes.
   void hear(core::Reports reports, int nodes);
   const std::set<core::StateId>& carried() const { return ledger_.carried; }
-  // All other nodes have told that the case has this time for their ranks.
-  void on_case_elsewhere(const std::string& time);
-  // Readers look for times in the directory of the first rank. So its node brings a time when the other nodes have.
-  bool waits_for_nodes(const std::string& time, Clock::time_point since) const;
 
   // The case has the time for all ranks of the node.
   void time_is_home(const std::string& time);
@@ -93,17 +85,15 @@ class RestartPoints {
   bool may_remove() const;
 
   Run& run_;
+  Look& looks_;
+  HeldStates& held_;
   Work& work_;
-  std::optional<Pages> pages_ = {};
-  Look looks_{run_, pages_};
   LastLook last_ = {};
-  HeldStates held_{run_, looks_, pages_};
   HomeStates home_{run_};
   NotedTimes noted_{run_};
   core::Ledger ledger_ = {};
   core::Reports reports_ = {};
   int nodes_ = 1;                                      // of the run, as far as they have told of themselves
-  std::optional<std::string> on_case_elsewhere_ = {};  // the newest time
   Clock::time_point next_look_ = {};
 };
 

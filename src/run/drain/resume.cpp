@@ -58,12 +58,12 @@ Status open_left(Run& run) {
 }
 
 // Where nobody watched the end of a program without the library, only the pool tells that writes may have failed.
-void ask_pools(const Run& run, Observation& seen) {
-  if (run.ledger.ended_cleanly() || (seen.room.failed_writes && seen.room.failed_writes->is_watched())) return;
+void ask_pools(Run& run, Observation& seen) {
+  if (run.ledger.ended_cleanly() || (run.witnesses.failed_writes && run.witnesses.failed_writes->is_watched())) return;
   std::set<std::string> pools{run.request.home};
   for (const Root& root : run.roots) pools.insert(root.pool);
   if (std::ranges::none_of(pools, is_full)) return;
-  seen.room.was_scarce = true;
+  run.witnesses.pool_was_scarce = true;
   seen.pool_ran_full();
 }
 
@@ -177,14 +177,14 @@ void remove_temporaries(Run& run) {
 // The pages tell which times the ranks have left, and in which of these a write failed. What was cut in a full pool
 // nobody knows where no library tells.
 void read_pages(Run& run, RestartPoints& points, Observation& seen) {
-  points.use_pages(Pages::left_in(join(run.request.home, pages_name)));
+  run.witnesses.pages = Pages::left_in(join(run.request.home, pages_name));
   points.note_start();
   if (run.ledger.pool_was_full()) {
     run.trouble = graver(run.trouble, Code::pool_full);
     points.look(true);
     points.distrust_unwritten();
   }
-  seen.room.failed_writes = FailedWrites::left_in(join(run.request.home, failed_writes_name));
+  run.witnesses.failed_writes = FailedWrites::left_in(join(run.request.home, failed_writes_name));
   seen.note_failed_writes();
   ask_pools(run, seen);
 }
@@ -211,7 +211,7 @@ Result<std::unique_ptr<Drain>> Drain::stand_in(const DrainRequest& request, cons
   if (!replayed) return forward(replayed);
   state->run.roots = roots;
   add_ranks(state->points, state->run, roots, ranks);
-  state->points.use_pages(Pages::left_in(join(request.home, pages_name)));
+  state->run.witnesses.pages = Pages::left_in(join(request.home, pages_name));
   state->points.note_start();
   return std::unique_ptr<Drain>(new Drain(std::move(state)));
 }

@@ -15,19 +15,31 @@
 #include <vector>
 
 #include "run/drain/drain.h"
+#include "run/drain/failed_writes.h"
+#include "run/drain/pages.h"
 #include "run/drain/uncarried.h"
+#include "run/drain/watch.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
 
-// The parts of a Drain that share the run (state.h).
-struct Observation;
+// The part of a Drain that carries (state.h).
 struct Work;
 
 // How far the run is: the program works, what is left is carried, its removals follow, all is done.
 enum class Phase { running, carrying, removing, done };
 
 using RankTimes = std::set<std::pair<int, std::string>>;
+
+// What tells of the program.
+struct Witnesses {
+  std::optional<Watcher> watcher = {};  // the kernel's events of files; none once the program has ended
+  bool lost_events = false;             // some were not told, and nobody has looked for them yet
+  std::optional<Pages> pages = {};      // where the redirection library writes down the times of ranks
+  std::optional<FailedWrites> failed_writes = {};  // where that library is loaded
+  std::uint64_t failures_seen = 0;                 // of them
+  bool pool_is_full = false, pool_was_scarce = false;
+};
 
 struct Run {
   Run(const DrainRequest& from, Clock& the_clock) : request(from), clock(the_clock) {}
@@ -40,6 +52,7 @@ struct Run {
   Ledger ledger;
   control::Touched touched;  // of the names that looks at the case tell of
   Uncarried uncarried;
+  Witnesses witnesses;
   std::vector<Root> roots;
   std::vector<int> ranks;  // of this node, in order; -1 stands for the undecomposed case
   Figures figures;

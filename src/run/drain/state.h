@@ -1,7 +1,8 @@
-// The parts of a Drain. The Run is the lowest. Work has the units under way to the case. RestartPoints tells what a run
-// can be started from, frees the rest, and holds files for Work. Observation has what was seen of the program.
-// ControlFiles shows it what changes on the case. End brings all to its close. A part knows those below it, and Work
-// knows Observation, too. Private to the room.
+// The parts of a Drain, from the lowest to the highest. A part knows those below it. The Run is what all know. Look and
+// HeldStates are the times of ranks, and files of them under names that nobody else takes away. Work has what waits for
+// the case and the units under way to it. RestartPoints tells what a run can be started from, and frees the rest.
+// Observation takes in what the program does. ControlFiles shows it what changes on the case. End brings all to its
+// close. Private to the room.
 #pragma once
 
 #include <memory>
@@ -19,12 +20,13 @@ struct Drain::State {
   State(const DrainRequest& request, Clock& clock) : run(request, clock) {}
 
   Run run;
-  Observation seen{run, points, work};
-  RestartPoints points{run, work};
-  End end{run, seen, points, work};
-  // Last, so that the mover's threads end before anything that they use.
-  Work work{run, seen, points.held()};
-  ControlFiles controls{run, seen, work};
+  Look looks{run};
+  HeldStates held{run, looks};
+  Work work{run, looks, held};
+  RestartPoints points{run, looks, held, work};
+  Observation seen{run, work, points};
+  ControlFiles controls{run, work};
+  End end{run, work, points};
 };
 
 std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries);

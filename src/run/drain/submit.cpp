@@ -176,7 +176,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
   }
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (run.phase == Phase::running) seen.others.wait_for_quiet(path, std::nullopt, turn);
+    if (run.phase == Phase::running) others.wait_for_quiet(path, std::nullopt, turn);
     return;
   }
   if (waits_for_file(std::string(parent_of(path)))) return;  // a later pass finds it
@@ -324,11 +324,11 @@ void Work::submit_group_time(int first, int last, const std::string& time, bool 
 void Work::submit_time(const std::string& time, bool from_held) {
   // Before it is read: what happens to it from now on concerns the case.
   for (const int rank : run.ranks) {
-    if (!seen.watcher || !run.carries_times_whole()) break;
+    if (!run.witnesses.watcher || !run.carries_times_whole()) break;
     std::vector<Event> known;
-    seen.watcher->descend(run.time_directory(rank, time), Watcher::Follow::watch, known);
+    run.witnesses.watcher->descend(run.time_directory(rank, time), Watcher::Follow::watch, known);
     if (std::ranges::any_of(known, [](const Event& event) { return event.kind == Event::Kind::overflow; }))
-      seen.events_lost();
+      run.witnesses.lost_events = true;
   }
   auto ranks_of_groups = groups.of_ranks();
   std::ranges::reverse(ranks_of_groups);
@@ -356,7 +356,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
 
 // Submits files and checkpoints that wait for the end of the run: their room is needed.
 void Work::submit_waiting() {
-  if (!run.request.settings.live) seen.others.submit_quiet(Clock::duration::zero());
+  if (!run.request.settings.live) others.submit_quiet(Clock::duration::zero());
   checkpoints.carry_all();
 }
 

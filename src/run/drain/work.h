@@ -23,7 +23,10 @@
 #include "run/drain/held_states.h"
 #include "run/drain/jobs.h"
 #include "run/drain/links.h"
+#include "run/drain/look.h"
+#include "run/drain/other_files.h"
 #include "run/drain/run.h"
+#include "run/drain/script_times.h"
 #include "run/drain/unreadable.h"
 #include "run/drain/version.h"
 
@@ -48,7 +51,7 @@ struct Progress {
 
 struct Work {
   Run& run;
-  Observation& seen;
+  Look& looks;
   HeldStates& held;
 
   static constexpr std::size_t most_jobs = 2048;
@@ -62,10 +65,12 @@ struct Work {
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
   Acts acts{run, *this};
-  Links links{run, seen, *this};
-  Checkpoints checkpoints{run, seen, *this};
+  OtherFiles others{run, *this};
+  TimesOfScript of_script{run};
+  Links links{run, *this};
+  Checkpoints checkpoints{run, *this};
   Unreadable unreadable{run, *this};
-  Doubts doubts{run, seen, *this};
+  Doubts doubts{run, *this};
   Groups groups{run, *this};
   Eviction eviction{run, *this};
   // Last, so that its threads end before anything that they use.
