@@ -18,11 +18,14 @@ std::string name_of_rank(int rank) {
   return rank_prefix + std::to_string(rank);
 }
 
+bool has_times(int rank, const WrittenGroups& groups) {
+  return rank < 0 || groups.empty() || groups.contains(rank);
+}
+
 std::string holder_of_times(int rank, const WrittenGroups& groups) {
   if (rank < 0) return {};
-  if (groups.empty()) return name_of_rank(rank);
   const auto group = groups.find(rank);
-  return group == groups.end() ? std::string() : group->second;
+  return group == groups.end() ? name_of_rank(rank) : group->second;
 }
 
 std::string name_of_kept(int rank, const WrittenGroups& groups) {

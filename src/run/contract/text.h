@@ -15,11 +15,12 @@ std::string name_of_rank(int rank);
 // Directories that OpenFOAM's collated file handler writes the times of groups of ranks to, by the first rank of each:
 // {0: "processors4_0-1", 2: "processors4_2-3"}. Empty: each rank writes to its own directory.
 using WrittenGroups = std::map<int, std::string>;
-// The directory of the case that the times of a rank lie in. It is empty for the case in one piece (-1), and, where
-// groups are written, for ranks that are not the first of one.
+// Its times are its own: where groups are written, it is the first rank of one.
+bool has_times(int rank, const WrittenGroups& groups);
+// The directory of the case that a rank's times lie in; empty for the case in one piece (-1).
 std::string holder_of_times(int rank, const WrittenGroups& groups);
-// The name of the directory where a rank's times are kept. -1: the case in one piece.
-std::string name_of_kept(int rank, const WrittenGroups& groups = {});
+// The name of the directory where a rank's times are kept.
+std::string name_of_kept(int rank, const WrittenGroups& groups);
 
 // The file below a time's directory that is kept under a name with this ending, its separator included (kept_name.h).
 std::string file_of_kept_name(std::string_view name);

@@ -166,7 +166,7 @@ bool Acts::make_way() {
 
 // The program's own act, journalled when the case has (or had) something under this name.
 Amount Acts::removed_by_program(const std::string& path) {
-  const auto time = openfoam::time_path(path);
+  const auto time = run_.time_path(path);
   const bool collated = time && time->rest.empty() && run_.ledger.collated_of(time->rank, time->time);
   note_removal_in_flight(path);
   std::vector<std::string> affected;

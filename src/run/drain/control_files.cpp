@@ -42,7 +42,8 @@ bool is_untouched(const std::string& path, const struct stat& before) {
 
 bool ControlFiles::begin() {
   if (lookout_) return true;
-  if (has_failed_ || run_.request.control.directories.empty() || run_.roots.empty() || !run_.witnesses.watcher) return false;
+  if (has_failed_ || run_.request.control.directories.empty() || run_.roots.empty() || !run_.witnesses.watcher)
+    return false;
   has_failed_ = true;
   aside_ = join(parent_of(run_.roots.front().local), std::string(tree::beside_prefix) + "control");
   auto files = open_shared(run_.request.case_path, Resolve::by_kernel, std::nullopt, run_.request.linked);

@@ -63,7 +63,7 @@ void Doubts::note_closing(const std::string& path) {
     return;
   }
   const auto known = run_.ledger.find(path);
-  const auto time = openfoam::time_path(path);
+  const auto time = run_.time_path(path);
   bool concerned = known && (known->drained || known->copy);
   if (time)
     concerned = concerned || run_.ledger.collated_of(time->rank, time->time) ||

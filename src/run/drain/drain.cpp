@@ -123,10 +123,10 @@ void Drain::ranks_need_case_path() {
 }
 
 Status Drain::add_rank(int rank, const std::string& pool) {
-  state_->run.add_rank(rank);
-  if (!state_->run.serves(rank)) return {};
+  if (!state_->run.add_rank(rank)) return {};
   const std::string kept = kept_directory(rank, pool, state_->run.request.settings.written_groups);
   state_->points.add_rank(rank, kept);
+  state_->points.note_start();
   return make_private_directory(kept);
 }
 
@@ -215,7 +215,7 @@ std::vector<Timeline::Begun> Drain::take_begun(bool all) {
   const auto own = static_cast<std::size_t>(std::ranges::count_if(run.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
   for (Timeline::Begun& each : run.figures.times_of_script().take_begun(all)) {
-    each.ranks = state_->work.of_script.ranks();
+    each.ranks = state_->work.others.times().of_script().ranks();
     begun.push_back(std::move(each));
   }
   return begun;
@@ -235,7 +235,7 @@ const std::set<core::StateId>& Drain::carried() const {
   return state_->points.carried();
 }
 
-bool Drain::has_ranks() const {
+bool Drain::writes_times() const {
   return !state_->run.ranks.empty();
 }
 
@@ -305,8 +305,8 @@ Standing Drain::standing() const {
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
   if (runs) standing.growing = state_->work.others.growing().report();
-  standing.safe_of_script = state_->work.of_script.newest_safe(!runs);
-  standing.ranks_of_script = state_->work.of_script.ranks();
+  standing.safe_of_script = state_->work.others.times().of_script().newest_safe(!runs);
+  standing.ranks_of_script = state_->work.others.times().of_script().ranks();
   TimelineEntry last;
   for (const Timeline* timeline : {&state_->run.figures.times(), &state_->run.figures.times_of_script()})
     for (TimelineEntry& each : timeline->newest(1))
@@ -322,10 +322,11 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
   report.messages = state.run.messages;
   report.notices = state.run.notices;
   if (state.run.ledger.pool_was_full())
-    report.messages.push_back(
-        pool_full_message(state.run.witnesses.failures_seen,
-                          state.run.witnesses.failed_writes ? state.run.witnesses.failed_writes->first() : std::nullopt));
-  if (state.run.witnesses.pool_was_scarce && !(state.run.witnesses.failed_writes && state.run.witnesses.failed_writes->is_watched()))
+    report.messages.push_back(pool_full_message(
+        state.run.witnesses.failures_seen,
+        state.run.witnesses.failed_writes ? state.run.witnesses.failed_writes->first() : std::nullopt));
+  if (state.run.witnesses.pool_was_scarce &&
+      !(state.run.witnesses.failed_writes && state.run.witnesses.failed_writes->is_watched()))
     report.messages.emplace_back(writes_not_seen_text);
   report.amounts = state.run.figures.amounts();
   report.amounts.undrained = {state.end.undrained_files, state.end.undrained_bytes};

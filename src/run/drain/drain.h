@@ -219,8 +219,8 @@ class Drain {
   const std::set<core::StateId>& carried() const;
   // The newest restartable ones that this node still has, oldest first.
   std::vector<std::string> complete_times() const;
-  // Times of this node's ranks lie on this node.
-  bool has_ranks() const;
+  // Some rank of this node has times of its own.
+  bool writes_times() const;
   // The caller has published what report() and safe_times() said last. A time that is superseded now is not called safe
   // in the next report. It leaves the case when the report after that one is published: nothing goes that somebody may
   // just have read of. Frequent calls would shorten this delay.
@@ -276,7 +276,7 @@ bool is_sealed(const std::string& path);
 bool is_open_for_writing(const std::string& path);
 
 // Where what a rank purges goes, in its run directory of its pool (look.h).
-std::string kept_directory(int rank, const std::string& pool_directory, const contract::WrittenGroups& groups = {});
+std::string kept_directory(int rank, const std::string& pool_directory, const contract::WrittenGroups& groups);
 
 // The file in which the ranks of a node write down their times (pages.h), in the run's directory in the home pool.
 inline constexpr const char* pages_name = "pages";

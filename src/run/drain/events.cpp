@@ -1,5 +1,6 @@
 // Turns the watcher's events into bookkeeping.
 #include <dirent.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -62,7 +63,8 @@ void Observation::follow_rank_link(const std::string& name) {
     return;
   }
   root->prefix = found->name;
-  if (auto watched = run.witnesses.watcher->add_tree(local, found->name); !watched) run.note(std::nullopt, watched.error().text());
+  if (auto watched = run.witnesses.watcher->add_tree(local, found->name); !watched)
+    run.note(std::nullopt, watched.error().text());
 }
 
 void Observation::handle(const Event& event) {
@@ -77,7 +79,14 @@ void Observation::handle(const Event& event) {
   const auto time = run.time_of(event.path, event.directory);
   if (time && is_carried_whole(*time)) return handle_time(event, *time);
   // New or begun again: a script may be run once more on a case that has its times.
-  if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank)) note_time_of_script(event, *time);
+  const bool has_groups = !run.request.settings.written_groups.empty();
+  if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank) && !has_groups)
+    note_time_of_script(event, *time);
+  if (const auto of = has_groups && !time ? openfoam::time_path(event.path) : std::nullopt; of && of->rank >= 0)
+    run.tell(
+        fmt::format("ranks write times into directories of their own ({}), though OpenFOAM's collated file handler "
+                    "was asked for: nobody knows which of these are whole before the program ends",
+                    contract::name_of_rank(of->rank)));
   work.others.handle(event);
 }
 

@@ -331,6 +331,9 @@ void End::remove_deleted() {
     // The program may have been about to replace it.
     if (!run.ended_cleanly && work.checkpoints.containing(path)) return true;
     const auto time = run.time_path(path);
+    // Ranks that write to directories of their own after all: nobody knows what they had left.
+    const auto of_rank = time || run.request.settings.written_groups.empty() ? std::nullopt : openfoam::time_path(path);
+    if (!run.ended_cleanly && of_rank && of_rank->rank >= 0) return true;
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
   });

@@ -36,7 +36,8 @@ bool HeldStates::take_line(int rank, const core::RankLook::OfLine& of, const Tim
   const core::LineId& line = of.after.id;
   if (looks_.kept(rank).empty()) return false;
   const std::string pool(parent_of(parent_of(looks_.kept(rank))));
-  const std::string directory = join(join(held_in(pool), contract::name_of_kept(rank)), name_of_line(line));
+  const std::string directory =
+      join(join(held_in(pool), contract::name_of_kept(rank, run_.request.settings.written_groups)), name_of_line(line));
   const Part& part = into.parts[rank].emplace_back(Part{line, directory, files});
   if (is_held_elsewhere(part.directory, into)) return true;                // a mesh that several states have
   if (auto removed = remove_tree(part.directory); !removed) return false;  // what an agent that was killed had taken

@@ -132,8 +132,9 @@ bool are_home(const Ledger& ledger, const std::string& directory, const TimeFile
 core::Page Look::page_of(int rank) {
   core::Page page = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank) : core::Page{};
   if (page.begun != 0) {
-    // A program that has ended has no threads.
-    page.collated = !run_.request.settings.written_groups.empty() && run_.phase == Phase::running;
+    const bool runs = run_.phase == Phase::running;
+    page.collated = runs && !run_.request.settings.written_groups.empty();
+    if (!runs) page.place = 0;  // a program that has ended has no threads
     return page;
   }
   // A time that a thread still writes has files that are too young (distrust_changed).
@@ -146,7 +147,8 @@ std::vector<core::Line> Look::lines_of(int rank) {
   const std::uint64_t newest = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank).begun : 0;
   if (newest == 0) return unwritten_[rank].lines;
   std::map<std::uint64_t, core::Line> lines;
-  for (const auto& [id, line] : lines_[rank]) lines[id.sequence] = run_.witnesses.pages->line(rank, id.sequence).value_or(line);
+  for (const auto& [id, line] : lines_[rank])
+    lines[id.sequence] = run_.witnesses.pages->line(rank, id.sequence).value_or(line);
   const std::uint64_t last = looked_at_[rank], kept = contract::RankPage::most_lines;
   std::uint64_t first = last > always_read ? last - always_read : 1;
   if (newest > kept) first = std::max(first, newest - kept + 1);

@@ -39,6 +39,7 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
   std::string directory;
   if (const auto time = run_.time_of(path, is_directory)) {
     const bool serves = run_.serves(time->rank);
+    if (!serves && !run_.request.settings.written_groups.empty()) return std::nullopt;  // another node's
     if (serves ? run_.carries_times_whole() : time->rank < 0) return std::nullopt;
     directory = run_.time_directory(time->rank, time->time);
   } else {

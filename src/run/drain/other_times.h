@@ -13,6 +13,7 @@
 
 #include "run/drain/jobs.h"
 #include "run/drain/run.h"
+#include "run/drain/script_times.h"
 
 namespace forebay::drain {
 
@@ -27,6 +28,8 @@ class OtherTimes {
   void submit_quiet(Clock::duration settle);
   // At the end, those of these directories that are not under way.
   void submit(const std::set<std::string>& directories);
+  // They tell which times of ranks that a script starts are safe.
+  TimesOfScript& of_script() { return of_script_; }
   // All other nodes have told that the case has this time for their ranks.
   void on_case_elsewhere(const std::string& time);
   // Nothing of it was carried: it is still open or was changed, or it cannot be carried as a whole.
@@ -41,8 +44,9 @@ class OtherTimes {
 
   Run& run_;
   Work& work_;
+  TimesOfScript of_script_{run_};
   std::optional<std::string> on_case_elsewhere_ = {};  // the newest time
-  std::set<std::string> in_pieces_ = {};  // directories whose files are carried one by one
+  std::set<std::string> in_pieces_ = {};               // directories whose files are carried one by one
 };
 
 }  // namespace forebay::drain

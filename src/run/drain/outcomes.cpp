@@ -116,7 +116,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);
-  of_script.note_carried();
+  others.times().of_script().note_carried();
   others.is_on_case(file.path);
   const bool purged = job.from_held && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
   if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell

@@ -93,7 +93,7 @@ class RestartPoints {
   NotedTimes noted_{run_};
   core::Ledger ledger_ = {};
   core::Reports reports_ = {};
-  int nodes_ = 1;                                      // of the run, as far as they have told of themselves
+  int nodes_ = 1;  // of the run, as far as they have told of themselves
   Clock::time_point next_look_ = {};
 };
 

@@ -191,8 +191,7 @@ void read_pages(Run& run, RestartPoints& points, Observation& seen) {
 
 void add_ranks(RestartPoints& points, Run& run, const std::vector<Root>& roots, const std::vector<int>& ranks) {
   for (const int rank : ranks) {
-    run.add_rank(rank);
-    if (!run.serves(rank)) continue;
+    if (!run.add_rank(rank)) continue;
     points.add_rank(rank, {});
     const std::string local = local_of(roots, run.time_directory(rank, "x"));
     for (const Root& root : roots)

@@ -73,10 +73,11 @@ double Run::seconds_at(const timespec& date) const {
   return now() - std::chrono::duration<double>(ago).count();
 }
 
-void Run::add_rank(int rank) {
-  if (rank >= 0 && holder_of_times(rank).empty()) return;
+bool Run::add_rank(int rank) {
+  if (!contract::has_times(rank, request.settings.written_groups)) return false;
   const auto at = std::ranges::lower_bound(ranks, rank);
   if (at == ranks.end() || *at != rank) ranks.insert(at, rank);
+  return true;
 }
 
 bool Run::serves(int rank) const {

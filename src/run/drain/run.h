@@ -31,11 +31,11 @@ enum class Phase { running, carrying, removing, done };
 
 using RankTimes = std::set<std::pair<int, std::string>>;
 
-// What tells of the program.
+// They tell what the program does.
 struct Witnesses {
-  std::optional<Watcher> watcher = {};  // the kernel's events of files; none once the program has ended
-  bool lost_events = false;             // some were not told, and nobody has looked for them yet
-  std::optional<Pages> pages = {};      // where the redirection library writes down the times of ranks
+  std::optional<Watcher> watcher = {};             // the kernel's events of files; none once the program has ended
+  bool lost_events = false;                        // some were not told, and nobody has looked for them yet
+  std::optional<Pages> pages = {};                 // where the redirection library writes down the times of ranks
   std::optional<FailedWrites> failed_writes = {};  // where that library is loaded
   std::uint64_t failures_seen = 0;                 // of them
   bool pool_is_full = false, pool_was_scarce = false;
@@ -64,8 +64,8 @@ struct Run {
   std::atomic<bool> is_ending = false;  // not running any more, for jobs
   bool ended_cleanly = false;           // the program, with status 0
 
-  // Ranks whose times lie with those of another one are passed over.
-  void add_rank(int rank);
+  // False: the times of another rank are its times, too.
+  bool add_rank(int rank);
   bool serves(int rank) const;
   bool alone() const;  // no other node has ranks of this run
   Status record_staged(const std::vector<tree::Entry>& staged);

@@ -26,7 +26,6 @@
 #include "run/drain/look.h"
 #include "run/drain/other_files.h"
 #include "run/drain/run.h"
-#include "run/drain/script_times.h"
 #include "run/drain/unreadable.h"
 #include "run/drain/version.h"
 
@@ -66,7 +65,6 @@ struct Work {
   Progress progress{.last_made = run.start};
   Acts acts{run, *this};
   OtherFiles others{run, *this};
-  TimesOfScript of_script{run};
   Links links{run, *this};
   Checkpoints checkpoints{run, *this};
   Unreadable unreadable{run, *this};

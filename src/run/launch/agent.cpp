@@ -324,7 +324,7 @@ Result<Welcome> Agent::admit(const Hello& hello) {
                                plural(static_cast<std::uint64_t>(hello.size), "rank"), plan_.ranks),
                    plan_.case_path, "decompose the case for this number of ranks, or start as many as it has");
     const std::string& own = socket_directory(hello);
-    if (!run_.one_mount && plan_.ranks_are_apart()) pool = own;
+    if (!run_.one_mount) pool = own;
     if (auto staged = stage_for(hello, pool); !staged) return forward(staged);
   }
   const bool in_namespace = plan_.way == node::Way::namespaces;
@@ -346,12 +346,11 @@ Result<Welcome> Agent::admit(const Hello& hello) {
     environment[contract::gate_variable] = join(run_.home(), gate_name);
     environment[contract::errors_variable] = join(run_.home(), drain::failed_writes_name);
     const bool of_rank = plan_.decomposed && plan_.launched;
-    const std::string holder = of_rank ? contract::holder_of_times(hello.rank, plan_.groups.written) : "";
-    if (!of_rank || !holder.empty()) {
-      environment[contract::keep_variable] =
-          drain::kept_directory(of_rank ? hello.rank : -1, pool, plan_.groups.written);
-      if (in_namespace && (run_.one_mount || !plan_.ranks_are_apart()))
-        environment[contract::times_variable] = join(run_.tree(), holder);
+    const contract::WrittenGroups& groups = plan_.groups.written;
+    if (const int rank = of_rank ? hello.rank : -1; contract::has_times(rank, groups)) {
+      environment[contract::keep_variable] = drain::kept_directory(rank, groups.empty() ? pool : run_.home(), groups);
+      if (in_namespace && (!of_rank || run_.one_mount || !groups.empty()))
+        environment[contract::times_variable] = join(run_.tree(), contract::holder_of_times(rank, groups));
     }
     environment[contract::page_variable] = join(run_.home(), drain::pages_name);
     if (!run_.placed.empty()) {
@@ -528,8 +527,10 @@ void Agent::note_steps(bool all) {
   // A script's programs come and go: there it is asked when there are times.
   if (plan_.launched && report_.phase == Phase::running)
     course_.writers.meet(plan_.decomposed ? static_cast<std::size_t>(ranks_that_came()) : 0, activity.seconds);
-  for (const drain::Timeline::Begun& begun : drain_->take_begun(all))
+  for (drain::Timeline::Begun& begun : drain_->take_begun(all)) {
+    if (!plan_.groups.written.empty()) begun.ranks = static_cast<std::size_t>(ranks_that_came());
     course_.steadiness.begun(course_.writers.of(begun.ranks, begun.when, activity.seconds), begun);
+  }
 }
 
 std::vector<pid_t> Agent::member_processes() const {

@@ -45,12 +45,18 @@ std::string notice_of_home(const openfoam::CaseFacts& facts, const Plan& plan) {
          "the directory of the case, or name it with --case";
 }
 
+std::string notice_of_layout(const Plan& plan) {
+  if (plan.groups.written.empty() || plan.settings.drain.layout != settings::Layout::collated) return {};
+  return "the program writes collated files by itself: --layout collated changes nothing";
+}
+
 }  // namespace
 
 std::vector<std::string> notices_of(const LaunchLine& line, const openfoam::CaseFacts& facts, const Plan& plan,
                                     const std::string& directory) {
   std::vector<std::string> notices{notice_of_other_case(line, plan, directory),
-                                   notice_of_serial_ranks(line, facts, plan), notice_of_home(facts, plan)};
+                                   notice_of_serial_ranks(line, facts, plan), notice_of_home(facts, plan),
+                                   notice_of_layout(plan)};
   std::erase(notices, std::string());
   return notices;
 }

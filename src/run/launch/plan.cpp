@@ -189,12 +189,13 @@ std::string case_above(const std::string& directory) {
 // Where it holds names of the program, it is the program's from now on. A server that has just come back may call an
 // empty directory not empty, or refuse to remove it, for some seconds.
 Status remove_where_empty(const std::string& directory, Clock& clock) {
-  constexpr std::chrono::milliseconds empty_goes_within{5'000}, interval{100};
+  constexpr std::chrono::milliseconds empty_goes_within{3'000}, interval{100};
   for (std::chrono::milliseconds slept{0};; slept += interval) {
     if (::rmdir(directory.c_str()) == 0 || errno == ENOENT) return {};
     const auto failure = errno_error("cannot remove", directory, "nothing of the run is in it: remove it by hand");
-    const bool is_full = errno == ENOTEMPTY || errno == EEXIST;
-    if (!is_full && errno != EINVAL) return failure;
+    const int reason = failure.value().errno_value;
+    const bool is_full = reason == ENOTEMPTY || reason == EEXIST;
+    if (!is_full && reason != EINVAL) return failure;
     const auto left = list_directory(directory);
     if (is_full && left && !left->empty()) break;
     if (slept >= empty_goes_within || !left || !left->empty()) return failure;

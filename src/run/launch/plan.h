@@ -41,9 +41,6 @@ struct Plan {
   std::string submit_host;          // where forebay run runs, and as which process
   int submit_pid = 0;
 
-  // Each rank has a directory of its own, in the pool of its socket. Directories that ranks write to together lie in
-  // the node's home pool.
-  bool ranks_are_apart() const { return decomposed && launched && groups.written.empty(); }
   // Drained times are put into groups of ranks.
   bool collates() const {
     return decomposed && groups.written.empty() && settings.drain.layout == settings::Layout::collated;

@@ -57,7 +57,7 @@ Status make_placed(PoolRun& run, const std::vector<std::string>& others) {
 // The case's own links to directories that stand for ranks' directories: the only links of it that outputs go through.
 Result<std::vector<drain::LinkedDirectory>> linked_directories(const Plan& plan) {
   std::vector<drain::LinkedDirectory> linked;
-  if (!plan.ranks_are_apart()) return linked;
+  if (!plan.launched || !plan.decomposed) return linked;
   const auto entries = list_directory(plan.case_path);
   if (!entries) return forward(entries);
   for (const DirectoryEntry& entry : *entries) {

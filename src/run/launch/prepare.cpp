@@ -98,6 +98,14 @@ Status check_ranks(const openfoam::CaseFacts& facts, const LaunchLine& line, con
   return {};
 }
 
+// The case may have a link for one of them, whose files lie elsewhere: then none counts.
+contract::WrittenGroups written_groups(const LaunchLine& line, const Plan& plan) {
+  contract::WrittenGroups groups = openfoam::written_groups(line.words, plan.case_path, plan.ranks);
+  const auto is_link = [&](const auto& group) { return read_link(join(plan.case_path, group.second)).has_value(); };
+  if (std::ranges::any_of(groups, is_link)) groups.clear();
+  return groups;
+}
+
 // Code_Saturne's solver removes the files of its old checkpoint before it writes the new ones, and its ranks write
 // these and its post-processing together.
 void take_code_saturne(const LaunchLine& line, Plan& plan) {
@@ -128,7 +136,7 @@ Status check_budget(const std::optional<std::uint64_t>& budget, int ranks) {
 // relative text, or, where pools lie on several mounts, one that leads out of such a directory. Empty where there is
 // none.
 std::string link_against_namespace(const Plan& plan, const std::vector<node::Pool>& pools) {
-  if (!plan.ranks_are_apart()) return {};
+  if (!plan.decomposed || !plan.launched) return {};
   struct stat first {
   }, other{};
   const bool one_mount = std::ranges::all_of(pools, [&](const node::Pool& pool) {
@@ -253,12 +261,11 @@ Result<Prepared> prepare(const RunRequest& request, Clock& clock) {
   prepared.application = facts->application;
   if (runs_on_ranks(*facts, prepared.line)) {
     if (auto checked = check_ranks(*facts, prepared.line, plan.case_path, plan); !checked) return forward(checked);
+    if (plan.expected_ranks() > 0) plan.groups.written = written_groups(prepared.line, plan);
   } else if (plan.openfoam && facts->ranks > 0 && plan.launched && prepared.line.ranks == facts->ranks) {
     plan.decomposed = true;  // a program that looks for the ranks' directories by itself
     plan.ranks = facts->ranks;
   }
-  if (plan.decomposed && plan.launched)
-    plan.groups.written = openfoam::written_groups(prepared.line.words, plan.case_path, plan.ranks);
   if (plan.openfoam) plan.start_time = openfoam::start_time(plan.case_path, plan.decomposed).value_or("");
   if (const int nodes = nodes_in(prepared.line.launcher).value_or(1); nodes > 1 && needs_one_node(plan))
     return too_many_nodes(plural(static_cast<std::uint64_t>(nodes), "node") + " in the launch line", plan);

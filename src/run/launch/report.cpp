@@ -252,7 +252,7 @@ std::string phase_name(Phase phase) {
 void take_state(NodeReport& report, const drain::Drain& drain) {
   report.waits.for_case = drain.failure();
   report.drain = drain.report(interim_timeline);
-  report.times.are_written = drain.has_ranks();
+  report.times.are_written = drain.writes_times();
   report.times.complete = drain.complete_times();
   report.times.safe = drain.safe_times();
   report.times.carried = drain.carried();

@@ -51,7 +51,7 @@ struct NodeReport {
     std::vector<std::string> complete;  // the newest restartable ones that this node still has
     std::vector<std::string> safe;      // the newest ones that are on the case for all ranks of this node
     std::set<core::StateId> carried;    // states on the case for all of them, none older than the safe one
-    bool are_written = true;            // false: ranks of another node write those of its ranks, too
+    bool are_written = true;            // false: no rank of it has times of its own (so far)
   } times;
   struct Waits {
     std::vector<std::string> for_writers;  // at the end: processes that still write, for people

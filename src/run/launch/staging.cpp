@@ -31,6 +31,10 @@ Result<tree::Inputs> inputs_of(const tree::StageRequest& request, const std::str
   return inputs;
 }
 
+bool is_in_written_group(const Plan& plan, const std::string& path) {
+  return std::ranges::any_of(plan.groups.written, [&](const auto& group) { return is_below(path, group.second); });
+}
+
 }  // namespace
 
 Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& inputs) {
@@ -56,7 +60,7 @@ Status Staging::carry_out(const tree::StageRequest& request, tree::Inputs& input
 }
 
 Status Staging::common() {
-  const bool apart = plan_.ranks_are_apart();
+  const bool apart = plan_.decomposed && plan_.launched;
   const auto is_rank_directory = [&](const std::string& path) {
     const auto rank = openfoam::processor_of(path);
     return apart && rank && *rank < plan_.ranks;
@@ -94,7 +98,11 @@ Status Staging::common() {
       inputs->entries.push_back(
           {name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     }
-  } else if (plan_.groups.written.empty()) {
+    for (const tree::Entry& entry : inputs->entries)
+      if (entry.kind == tree::Kind::symlink && tree::leads_out(parent_of(entry.path), entry.target) &&
+          is_in_written_group(plan_, entry.path))
+        drain_.ranks_need_case_path();
+  } else {
     if (auto added = add_rank(-1, run_.home()); !added) return added;
   }
   return drain_.add_root({run_.tree(), "", run_.home()}, inputs->entries);
@@ -103,11 +111,10 @@ Status Staging::common() {
 Status Staging::add_rank(int rank, const std::string& pool) {
   run_.ranks[rank] = pool;
   if (auto saved = save(run_); !saved) return saved;
-  return drain_.add_rank(rank, pool);
+  return drain_.add_rank(rank, plan_.groups.written.empty() ? pool : run_.home());
 }
 
 Status Staging::rank(int rank, const std::string& pool) {
-  if (!plan_.ranks_are_apart()) return add_rank(rank, pool);
   const std::string name = contract::name_of_rank(rank), local = join(pool, name);
   tree::StageRequest request{plan_.case_path,
                              name,
@@ -125,6 +132,8 @@ Status Staging::rank(int rank, const std::string& pool) {
     if (auto checked = check_links(name, inputs->entries); !checked) return checked;
     if (auto staged = carry_out(request, *inputs); !staged) return staged;
     entries = std::move(inputs->entries);
+  } else if (!plan_.groups.written.empty()) {
+    return add_rank(rank, pool);
   } else if (::mkdir(local.c_str(), (0777 & ~run_.umask) | S_IRWXU) != 0 && errno != EEXIST) {
     return errno_error("cannot make directory", local);
   }

@@ -19,9 +19,15 @@ std::string variable(const char* name) {
 std::optional<std::string> entry_in(std::string_view text, std::string_view dictionary, std::string_view key) {
   std::optional<std::string> found;
   Reader reader(text);
+  int conditions = 0;  // depth of #if ... #endif: what stands there may or may not hold
   for (;;) {
     reader.skip_space_and_comments();
     if (reader.at_end()) return found;
+    if (reader.front() == '#' && !reader.at_verbatim()) {
+      const std::string_view line = reader.skip_line();
+      conditions += line.starts_with("#if") ? 1 : line.starts_with("#endif") && conditions > 0 ? -1 : 0;
+      continue;
+    }
     const std::string_view keyword = reader.front() == '"' ? reader.take_string() : reader.take_word();
     reader.skip_space_and_comments();
     if (keyword.empty()) {
@@ -32,7 +38,7 @@ std::optional<std::string> entry_in(std::string_view text, std::string_view dict
       reader.skip_dictionary();
       if (keyword == dictionary)
         if (auto value = dictionary_entry(inside.substr(0, inside.size() - reader.rest().size()), key))
-          found = std::move(value);
+          found = conditions == 0 ? std::move(value) : std::nullopt;
     } else {
       reader.take_value();
     }
@@ -49,12 +55,14 @@ std::string file_handler(const std::vector<std::string>& words, const std::strin
   const auto option = std::ranges::find(words, "-fileHandler");
   if (option != words.end() && option + 1 != words.end()) return *(option + 1);
   if (std::string of_shell = variable("FOAM_FILEHANDLER"); !of_shell.empty()) return of_shell;
-  return handler_in(join(variable("WM_PROJECT_DIR"), "etc/controlDict")).value_or("uncollated");
+  const std::string project = variable("WM_PROJECT_DIR");
+  return project.empty() ? "uncollated" : handler_in(join(project, "etc/controlDict")).value_or("uncollated");
 }
 
-// "(0 2)", "0 2": the first ranks of the groups. The first rank of all is always one.
+// "(0 2)", "2(0 2)": the first ranks of the groups. The first rank of all is always one.
 std::set<int> first_ranks(std::string_view list, int ranks) {
   std::set<int> first{0};
+  list.remove_prefix(std::min(list.find('('), list.size()));
   for (std::size_t at = 0; (at = list.find_first_of("0123456789", at)) != std::string_view::npos;) {
     const std::size_t end = std::min(list.find_first_not_of("0123456789", at), list.size());
     if (const auto rank = parse_integer(list.substr(at, end - at)); rank && *rank < ranks)

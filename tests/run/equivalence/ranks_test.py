@@ -4,6 +4,7 @@ by itself has the modes of a direct run."""
 
 import os
 import re
+import shutil
 import sys
 import unittest
 
@@ -85,6 +86,25 @@ class RanksTest(unittest.TestCase):
         for way in WAYS:
             with self.subTest(way=way, again=True):
                 self.assert_same(direct, self.under(way, "redistributePar", "-decompose", "-overwrite"))
+
+    def test_what_openfoam_collates_by_itself_is_what_a_direct_run_leaves(self):
+        """The mesh of the group lies out of the case, behind a relative link."""
+        self.prepare("decomposePar -fileHandler collated")
+        os.rename(os.path.join(self.base, "processors2/constant"), os.path.join(self.place.directory, "of-group"))
+        os.symlink("../../of-group", os.path.join(self.base, "processors2/constant"))
+        casetools.set_control(self.base, "purgeWrite", "1")
+        expected = None
+        for way in ("direct", *WAYS):
+            with self.subTest(way=way):  # by one name: OpenFOAM puts the path of the case into these files
+                case = self.under(way, "icoFoam", "-fileHandler", "collated", name="case")
+                found = casetools.snapshot(case)
+                self.assertEqual(len(times_in(os.path.join(case, "processors2"))), 2)
+                expected = expected or found
+                if way == "path":  # which is another one there
+                    self.assertEqual(set(found), set(expected))
+                else:
+                    self.assertEqual(found, expected)
+                shutil.rmtree(case)
 
     def test_a_solver_needs_the_directories(self):
         with self.assertRaisesRegex(RuntimeError, "not decomposed"):

@@ -71,15 +71,17 @@ TEST(ContractTest, APathInAListIsReadAsItWas) {
 }
 
 TEST(ContractTest, TheCaseItselfIsKeptBesideNoRank) {
-  EXPECT_EQ(name_of_kept(-1), "serial");
-  EXPECT_EQ(name_of_kept(12), "processor12");
+  EXPECT_EQ(name_of_kept(-1, {}), "serial");
+  EXPECT_EQ(name_of_kept(12, {}), "processor12");
   EXPECT_EQ(name_of_rank(12), "processor12");
 }
 
 TEST(ContractTest, TheFirstRankOfAWrittenGroupHasItsTimes) {
   const WrittenGroups groups{{0, "processors4_0-1"}, {2, "processors4_2-3"}};
   EXPECT_EQ(holder_of_times(2, groups), "processors4_2-3");
-  EXPECT_EQ(holder_of_times(3, groups), "");
+  EXPECT_EQ(holder_of_times(3, groups), "processor3");
+  EXPECT_TRUE(has_times(2, groups) && has_times(3, {}) && has_times(-1, {}));
+  EXPECT_FALSE(has_times(3, groups));
   EXPECT_EQ(holder_of_times(3, {}), "processor3");
   EXPECT_EQ(holder_of_times(-1, {}), "");
   EXPECT_EQ(name_of_kept(2, groups), "processors4_2-3");

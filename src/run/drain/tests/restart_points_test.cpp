@@ -32,7 +32,7 @@ class RestartPointsTest : public DrainTest {
   // Purged, and not freed.
   std::set<std::string> kept(int rank) const {
     std::set<std::string> times;
-    for (const auto& entry : std::filesystem::directory_iterator(kept_directory(rank, pool_of(rank))))
+    for (const auto& entry : std::filesystem::directory_iterator(kept_directory(rank, pool_of(rank), {})))
       times.insert(name_of(entry.path().filename().string()));
     return times;
   }
@@ -162,11 +162,11 @@ TEST_F(RestartPointsTest, TheMeshThatTheNewestStateUsesStaysAndComesHome) {
 TEST_F(RestartPointsTest, WhatHasNoFilesIsFreed) {
   open();
   write_time("1");
-  std::filesystem::create_directories(kept_directory(0, pool_of(0)) + "/7,1,0,0,0,0");
+  std::filesystem::create_directories(kept_directory(0, pool_of(0), {}) + "/7,1,0,0,0,0");
   rounds();
   EXPECT_EQ(kept(0), std::set<std::string>());
   // But not what was begun, and purged, while the look went on.
-  std::filesystem::create_directories(kept_directory(0, pool_of(0)) + "/7,4711,0,0,0,0");
+  std::filesystem::create_directories(kept_directory(0, pool_of(0), {}) + "/7,4711,0,0,0,0");
   rounds();
   EXPECT_EQ(kept(0), std::set<std::string>{"7.4711"});
   finish();

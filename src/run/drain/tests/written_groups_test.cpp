@@ -78,6 +78,15 @@ TEST_F(WrittenGroupsTest, AfterABadEndThePurgedTimeComesHome) {
   EXPECT_TRUE(on_case("processors2/1/p") && on_case("processors2/2/p")) << "who is dead has no threads";
 }
 
+TEST_F(WrittenGroupsTest, AThreadOfAProgramThatWasKilledIsWaitedForByNobody) {
+  open();
+  for (const std::string time : {"1", "2"}) begin(time);
+  page_of(0).place = 1;  // it was behind
+  purge_group("1");
+  finish(false);
+  EXPECT_TRUE(on_case("processors2/1/p"));
+}
+
 TEST_F(WrittenGroupsTest, AResumeFindsWhatTheGroupHasPurged) {
   open();
   for (const std::string time : {"1", "2"}) begin(time);

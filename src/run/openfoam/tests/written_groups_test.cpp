@@ -61,6 +61,10 @@ TEST_F(WrittenGroupsTest, TheCaseHasTheLastWord) {
                "OptimisationSwitches\n{\n    \"commsType\" nonBlocking;\n    fileHandler  collated; // here\n}\n"
                "endTime 1;");
   EXPECT_EQ(groups({"icoFoam", "-fileHandler", "uncollated"}, 2), (Groups{{0, "processors2"}}));
+  make_control("case/system", "#include \"more\"\nOptimisationSwitches { fileHandler collated; }");
+  EXPECT_EQ(groups(plain_, 2), (Groups{{0, "processors2"}}));
+  make_control("case/system", "#if 0\nOptimisationSwitches { fileHandler collated; }\n#endif\n");
+  EXPECT_EQ(groups(plain_, 2), Groups()) << "nobody knows";
   make_control("case/system", "OptimisationSwitches { fileHandler uncollated; }");
   EXPECT_EQ(groups({"icoFoam", "-fileHandler", "collated"}, 2), Groups());
 }
@@ -70,6 +74,8 @@ TEST_F(WrittenGroupsTest, TheFirstRanksOfGroupsComeFromTheEnvironment) {
   ::setenv("FOAM_IORANKS", "(0 2)", 1);
   EXPECT_EQ(groups(words), (Groups{{0, "processors4_0-1"}, {2, "processors4_2-3"}}));
   ::setenv("FOAM_IORANKS", "(3 1)", 1);
+  EXPECT_EQ(groups(words), (Groups{{0, "processors4_0-0"}, {1, "processors4_1-2"}, {3, "processors4_3-3"}}));
+  ::setenv("FOAM_IORANKS", "3(0 1 3)", 1);
   EXPECT_EQ(groups(words), (Groups{{0, "processors4_0-0"}, {1, "processors4_1-2"}, {3, "processors4_3-3"}}));
   ::setenv("FOAM_IORANKS", "(0)", 1);
   EXPECT_EQ(groups(words), (Groups{{0, "processors4"}}));
