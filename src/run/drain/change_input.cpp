@@ -90,9 +90,9 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   run.record(staged_record(entry));
   if (::rename(temporary.c_str(), local.c_str()) != 0) return errno_error("cannot put into the tree:", local);
   state.controls.note_changed_input(path);
-  state.seen.being_put = path;
+  state.seen.note_being_put(path);
   auto after = on_events();
-  state.seen.being_put.clear();
+  state.seen.note_being_put("");
   if (const auto status = status_of(local); status && status->st_ino == *inode) {
     entry.copied.ctime_ns = identity_of(*status).ctime_ns;
     run.record(staged_record(entry));

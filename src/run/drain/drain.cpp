@@ -101,9 +101,9 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   if (auto before = on_events(); !before) return before;
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   if (auto done = put(); !done) return done;
-  state_->seen.being_put = path;
+  state_->seen.note_being_put(path);
   auto after = on_events();
-  state_->seen.being_put.clear();
+  state_->seen.note_being_put("");
   if (!after) return after;
   state_->points.note_start();
   return state_->run.witnesses.watcher->add_directory(local_of(state_->run.roots, path), path);
@@ -277,14 +277,12 @@ void Drain::add_logs(const std::set<std::uint64_t>& inodes) {
 
 void Drain::carry_restartable_only() {
   State& state = *state_;
-  if (state.run.phase != Phase::carrying || state.end.gave_up) return;
-  state.end.gave_up = true;
-  state.end.carry_restartable();
+  if (state.run.phase == Phase::carrying) state.end.carry_restartable();
 }
 
 void Drain::abandon() {
   state_->work.mover->stop();
-  state_->end.gave_up = true;
+  state_->end.give_up();
 }
 
 MoverProgress Drain::progress() const {
@@ -329,7 +327,7 @@ DrainReport Drain::report(std::size_t timeline_entries) const {
       !(state.run.witnesses.failed_writes && state.run.witnesses.failed_writes->is_watched()))
     report.messages.emplace_back(writes_not_seen_text);
   report.amounts = state.run.figures.amounts();
-  report.amounts.undrained = {state.end.undrained_files, state.end.undrained_bytes};
+  report.amounts.undrained = state.end.undrained();
   report.standing = standing();
   report.newest_safe = state.points.newest_safe();
   report.newest_complete = state.points.newest_complete();

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "run/drain/order.h"
@@ -18,26 +19,28 @@
 
 namespace forebay::drain {
 
+class Observation;
 class RestartPoints;
 
-struct End {
-  Run& run;
-  Work& work;
-  RestartPoints& points;
+class End {
+ public:
+  End(Run& run, Work& work, RestartPoints& points, Observation& seen)
+      : run_(run), work_(work), points_(points), seen_(seen) {}
 
-  bool gave_up = false;
-  int passes = 0;
-  std::optional<OutputWalk> walk = {};          // of the pass that is under way
-  std::vector<std::string> changed_modes = {};  // directories
-  FinalOrder order = {};
-  LateWriters writers{run, work, *this};
-  Clock::time_point next_removal = {};  // of temporary names from the case
-  std::uint64_t undrained_files = 0, undrained_bytes = 0;
-  std::size_t undrained_unreadable = 0;
-  std::map<std::string, std::set<std::string>> missing = {};  // pools that are not there, with names that lay in them
   // Files that something else than the program removed from a dead run's pools, where these are still there.
-  std::set<std::string> missing_files = {};
+  void note_missing_files(std::set<std::string> files) { missing_files_ = std::move(files); }
+  void begin();
+  // False: to be called again.
+  bool finished();
+  // Nothing is waited for any more.
+  void give_up() { gave_up_ = true; }
+  // The same, and only the newest restartable states are carried.
+  void carry_restartable();
+  Amount undrained() const { return {undrained_files_, undrained_bytes_}; }
+  LateWriters& writers() { return writers_; }
 
+ private:
+  bool carried();
   OutputWalk whole_walk() const;
   void submit_outputs();
   void submit_more_outputs();
@@ -45,17 +48,33 @@ struct End {
   bool submit_time_of(int rank, const std::string& time);
   void submit_found(const std::vector<Output>& found);
   void submit_last_complete();
-  void carry_restartable();
   bool worth_waiting();
+  void walk_again();
   void note_missing(const std::string& path, const std::string& content);
-  void note_missing_pools();
-  void note_missing_files();
+  void tell_missing_pools();
+  void tell_missing_files();
   void remove_deleted();
   bool remove_stale();
   void count_undrained();
   void note_undrained(const std::vector<std::string>& first);
   void bring_beside();
   void note_removed_beside();
+
+  Run& run_;
+  Work& work_;
+  RestartPoints& points_;
+  Observation& seen_;
+  bool gave_up_ = false;
+  int passes_ = 0;
+  std::optional<OutputWalk> walk_ = {};          // of the pass that is under way
+  std::vector<std::string> changed_modes_ = {};  // directories
+  FinalOrder order_ = {};
+  LateWriters writers_{run_, work_};
+  Clock::time_point next_removal_ = {};  // of temporary names from the case
+  std::uint64_t undrained_files_ = 0, undrained_bytes_ = 0;
+  std::size_t undrained_unreadable_ = 0;
+  std::map<std::string, std::set<std::string>> missing_ = {};  // pools that are not there, with names that lay in them
+  std::set<std::string> missing_files_ = {};
 };
 
 }  // namespace forebay::drain

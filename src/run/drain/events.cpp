@@ -15,25 +15,25 @@ namespace forebay::drain {
 // (restart_points.h).
 Result<std::vector<Event>> Observation::read_events() {
   std::vector<Event> events;
-  if (std::exchange(run.witnesses.lost_events, false)) events.push_back({Event::Kind::overflow, "", false});
+  if (std::exchange(run_.witnesses.lost_events, false)) events.push_back({Event::Kind::overflow, "", false});
   for (bool listed = true; listed;) {
-    auto read = run.witnesses.watcher->read(run.now());
+    auto read = run_.witnesses.watcher->read(run_.now());
     if (!read) return forward(read);
-    if (!being_put.empty()) std::erase_if(*read, [&](const Event& event) { return event.path == being_put; });
+    if (!being_put_.empty()) std::erase_if(*read, [&](const Event& event) { return event.path == being_put_; });
     listed = false;
     for (Event& event : *read) {
       const bool made = event.directory && (event.kind == Event::Kind::created || event.kind == Event::Kind::moved_in);
       const std::string path = made ? event.path : std::string();
       events.push_back(std::move(event));
       if (!made) continue;
-      const auto time = run.time_path(path);
+      const auto time = run_.time_path(path);
       if (time && is_carried_whole(*time)) continue;
       listed = true;
       const std::size_t first = events.size();
-      run.witnesses.watcher->descend(path, Watcher::Follow::watch, events);
-      work.others.order_found(events, first);
-      const bool is_kept = time && time->rest.empty() && points.is_told_of(time->rank);
-      if (!is_kept && !name_exists(local_of(run.roots, path))) run.figures.gone_unknown();
+      run_.witnesses.watcher->descend(path, Watcher::Follow::watch, events);
+      work_.others.order_found(events, first);
+      const bool is_kept = time && time->rest.empty() && points_.is_told_of(time->rank);
+      if (!is_kept && !name_exists(local_of(run_.roots, path))) run_.figures.gone_unknown();
     }
   }
   bool lost = false;  // one look at everything finds all that was
@@ -46,87 +46,87 @@ Result<std::vector<Event>> Observation::read_events() {
 // another one, or have come back, or else the program has removed the directory.
 void Observation::follow_rank_link(const std::string& name) {
   const auto root =
-      std::find_if(run.roots.begin() + 1, run.roots.end(), [&](const Root& each) { return each.prefix == name; });
-  if (root == run.roots.end()) return;
-  const std::string local = root->local, tree = run.roots.front().local;
+      std::find_if(run_.roots.begin() + 1, run_.roots.end(), [&](const Root& each) { return each.prefix == name; });
+  if (root == run_.roots.end()) return;
+  const std::string local = root->local, tree = run_.roots.front().local;
   const auto leads_there = [&](const std::string& each) {
     const auto link = read_link(join(tree, each));
     return link && *link == local;
   };
   const auto entries = list_directory(tree);
   if (!entries || leads_there(name)) return;
-  run.witnesses.watcher->forget_tree(local);
+  run_.witnesses.watcher->forget_tree(local);
   const auto found = std::ranges::find_if(
       *entries, [&](const DirectoryEntry& entry) { return entry.type == DT_LNK && leads_there(entry.name); });
   if (found == entries->end()) {
-    run.roots.erase(root);
+    run_.roots.erase(root);
     return;
   }
   root->prefix = found->name;
-  if (auto watched = run.witnesses.watcher->add_tree(local, found->name); !watched)
-    run.note(std::nullopt, watched.error().text());
+  if (auto watched = run_.witnesses.watcher->add_tree(local, found->name); !watched)
+    run_.note(std::nullopt, watched.error().text());
 }
 
 void Observation::handle(const Event& event) {
-  if (event.kind == Event::Kind::moved_out && work.eviction.takes_own_move(event.path)) return;
-  if (event.gone() && run.roots.size() > 1) follow_rank_link(event.path);
-  if (event.gone() && !event.path.starts_with('/')) run.uncarried.gone(event.path);
+  if (event.kind == Event::Kind::moved_out && work_.eviction.takes_own_move(event.path)) return;
+  if (event.gone() && run_.roots.size() > 1) follow_rank_link(event.path);
+  if (event.gone() && !event.path.starts_with('/')) run_.uncarried.gone(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
-  if (event.kind == Event::Kind::closed) work.doubts.note_closing(event.path);
-  if (event.path.starts_with('/')) return work.others.handle_placed(event);
-  if (is_copy_up(name_of(event.path), run.request.lower)) return;
-  if (work.checkpoints.containing(event.path) != nullptr) return work.checkpoints.handle(event);
-  const auto time = run.time_of(event.path, event.directory);
+  if (event.kind == Event::Kind::closed) work_.doubts.note_closing(event.path);
+  if (event.path.starts_with('/')) return work_.others.handle_placed(event);
+  if (is_copy_up(name_of(event.path), run_.request.lower)) return;
+  if (work_.checkpoints.containing(event.path) != nullptr) return work_.checkpoints.handle(event);
+  const auto time = run_.time_of(event.path, event.directory);
   if (time && is_carried_whole(*time)) return handle_time(event, *time);
   // New or begun again: a script may be run once more on a case that has its times.
-  const bool has_groups = !run.request.settings.written_groups.empty();
-  if (time && time->rank >= 0 && !event.gone() && !run.serves(time->rank) && !has_groups)
+  const bool has_groups = !run_.request.settings.written_groups.empty();
+  if (time && time->rank >= 0 && !event.gone() && !run_.serves(time->rank) && !has_groups)
     note_time_of_script(event, *time);
   if (const auto of = has_groups && !time ? openfoam::time_path(event.path) : std::nullopt; of && of->rank >= 0)
-    run.tell(
+    run_.tell(
         fmt::format("ranks write times into directories of their own ({}), though OpenFOAM's collated file handler "
                     "was asked for: nobody knows which of these are whole before the program ends",
                     contract::name_of_rank(of->rank)));
-  work.others.handle(event);
+  work_.others.handle(event);
 }
 
 bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
-  return run.carries_times_whole() && run.is_own_new_time(time);
+  return run_.carries_times_whole() && run_.is_own_new_time(time);
 }
 
 // A purge is a rename where the library is loaded. A late file of a time that the case has is carried as a file of its
 // own. A late file of a time in a group is found at the end (Groups::renew_changed): alone it would hide the group.
 void Observation::handle_time(const Event& event, const openfoam::TimePath& time) {
-  if (run.ledger.evicted_unknown(run.time_directory(time.rank, time.time))) return;
+  if (run_.ledger.evicted_unknown(run_.time_directory(time.rank, time.time))) return;
   if (event.gone()) {
-    const Amount carried = work.acts.removed_by_program(event.path);
-    if (points.is_told_of(time.rank)) return;  // a look counts what is kept
-    run.figures.gone(carried);
-    if (carried.files == 0) run.figures.gone_unknown();
+    const Amount carried = work_.acts.removed_by_program(event.path);
+    if (points_.is_told_of(time.rank)) return;  // a look counts what is kept
+    run_.figures.gone(carried);
+    if (carried.files == 0) run_.figures.gone_unknown();
     return;
   }
-  if (event.directory || !work.drained.contains(time.rank, time.time)) return;
+  if (event.directory || !work_.drained.contains(time.rank, time.time)) return;
   if (event.kind != Event::Kind::closed && event.kind != Event::Kind::moved_in) return;
-  const auto status = status_of(local_of(run.roots, event.path));
+  const auto status = status_of(local_of(run_.roots, event.path));
   if (!status || S_ISLNK(status->st_mode)) return;  // the program's own, or evicted by us
-  if (!run.ledger.collated_of(time.rank, time.time)) work.others.wait_for_quiet(event.path);
+  if (!run_.ledger.collated_of(time.rank, time.time)) work_.others.wait_for_quiet(event.path);
 }
 
 void Observation::events_lost() {
-  if (!run.ledger.lost_events()) {
-    run.figures.missed();
-    run.record(lost_events_record());
-    run.note(
+  if (!run_.ledger.lost_events()) {
+    run_.figures.missed();
+    run_.record(lost_events_record());
+    run_.note(
         std::nullopt,
         "events of files were lost (the kernel's queue of them overflowed, or there are more directories than may be "
         "watched: fs.inotify.max_queued_events, fs.inotify.max_user_watches): files were found again by looking, but "
         "deletions since are not carried to the case");
   }
-  run.uncarried.clear();
-  run.uncarried.open(join(run.request.home, uncarried_name));
-  work.others.end_catch_up();  // two walks must not run at once
+  run_.uncarried.clear();
+  run_.uncarried.open(join(run_.request.home, uncarried_name));
+  work_.others.end_catch_up();  // two walks must not run at once
   constexpr std::size_t portion = 1000;
-  OutputWalk all(run.roots, run.request.placed, run.ledger, run.request.lower, run.request.case_path);
+  OutputWalk all(run_.roots, run_.request.placed, run_.ledger, run_.request.lower, run_.request.case_path);
   for (;;) {
     const std::vector<Output> found = all.next(portion);
     if (found.empty()) return;

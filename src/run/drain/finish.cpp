@@ -60,221 +60,241 @@ Status Drain::begin_finish(bool cleanly) {
   state.run.is_ending = true;
   state.work.mover->retry_now();
   state.work.progress.last_made = state.work.progress.last_submitted = state.run.clock.now();
-  state.end.order.begin(state.work.others.end());
-  state.work.unreadable.forget_messages();
-  state.end.list_times();
-  state.end.submit_outputs();
+  state.end.begin();
   return {};
 }
 
 bool Drain::finished() {
-  State& state = *state_;
-  state.run.uncarried.tell_alive();
+  state_->run.uncarried.tell_alive();
   on_outcomes();
-  if (state.run.phase == Phase::carrying) {
-    if (!state.run.journal->has_room())
-      state.work.eviction.evict_carried(room_for_journal, state.run.request.home, state.points.newest_complete());
-    state.work.eviction.let_go();
-    if (!state.end.gave_up) state.end.submit_more_outputs();
-    if (!state.work.jobs.empty()) {
-      if (!state.end.worth_waiting()) {
-        if (!std::exchange(state.end.gave_up, true)) state.work.mover->give_up();
-        Pulse::give_up();
-      }
+  return state_->end.finished();
+}
+
+void End::begin() {
+  order_.begin(work_.others.end());
+  work_.unreadable.forget_messages();
+  list_times();
+  submit_outputs();
+}
+
+bool End::finished() {
+  if (run_.phase == Phase::carrying && carried()) run_.phase = Phase::removing;
+  if (run_.phase == Phase::removing) {
+    // Nothing is removed while some name could not be looked at: it need not be absent.
+    if (undrained_files_ + undrained_unreadable_ == 0 && !writers_.has_outlasted() && missing_.empty()) {
+      work_.groups.remove_replaced();
+      remove_deleted();
+    }
+    note_removed_beside();
+    run_.phase = Phase::done;
+  }
+  return run_.phase == Phase::done;
+}
+
+// True when all that is to be carried is home, or was given up.
+bool End::carried() {
+  if (writers_.take_walk()) walk_again();
+  if (!run_.journal->has_room())
+    work_.eviction.evict_carried(room_for_journal, run_.request.home, points_.newest_complete());
+  work_.eviction.let_go();
+  if (!gave_up_) submit_more_outputs();
+  if (!work_.jobs.empty()) {
+    if (!worth_waiting()) {
+      if (!std::exchange(gave_up_, true)) work_.mover->give_up();
+      Pulse::give_up();
+    }
+    return false;
+  }
+  if (work_.eviction.is_replacing()) return false;  // what gets its name back is carried, too
+  if (!gave_up_ && passes_ < most_passes) {
+    submit_outputs();
+    if (!work_.jobs.empty()) return false;
+    if (work_.acts.make_way()) {
+      passes_ = 0;
+      submit_outputs();
       return false;
     }
-    if (state.work.eviction.is_replacing()) return false;  // what gets its name back is carried, too
-    if (!state.end.gave_up && state.end.passes < most_passes) {
-      state.end.submit_outputs();
-      if (!state.work.jobs.empty()) return false;
-      if (state.work.acts.make_way()) {
-        state.end.passes = 0;
-        state.end.submit_outputs();
-        return false;
-      }
-    }
-    if (!state.end.gave_up && state.end.writers.wait()) return false;
-    if (!state.end.gave_up && state.end.writers.leave_doubts()) return false;
-    state.seen.note_failed_writes();  // of who outlived the program
-    if (!state.end.remove_stale()) return false;
-    if (state.end.gave_up) state.end.writers.note_left();
-    state.end.count_undrained();
-    if (const std::size_t conflicts = state.work.not_carried.given_up.size(); conflicts > names_told)
-      state.run.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
-                                                 plural(conflicts - names_told, "name")));
-    state.end.note_missing_pools();
-    state.end.note_missing_files();
-    state.end.bring_beside();
-    state.work.acts.note_written_inputs();
-    if (state.work.checkpoints.is_unfinished())
-      state.run.tell(
-          "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
-          "known to be whole");
-    if (state.work.links.separated() > 0)
-      state.run.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
-                                 plural(state.work.links.separated(), "hard link")));
-    state.run.phase = Phase::removing;
   }
-  if (state.run.phase == Phase::removing) {
-    // Nothing is removed while some name could not be looked at: it need not be absent.
-    if (state.end.undrained_files + state.end.undrained_unreadable == 0 && !state.end.writers.has_outlasted() &&
-        state.end.missing.empty()) {
-      state.work.groups.remove_replaced();
-      state.end.remove_deleted();
-    }
-    state.end.note_removed_beside();
-    state.run.phase = Phase::done;
+  if (!gave_up_ && writers_.wait()) return false;
+  if (!gave_up_ && writers_.leave_doubts()) {
+    work_.doubts.begin_anew();
+    walk_again();
+    submit_outputs();
+    return false;
   }
-  return state.run.phase == Phase::done;
+  seen_.note_failed_writes();  // of who outlived the program
+  if (!remove_stale()) return false;
+  if (gave_up_) writers_.note_left();
+  count_undrained();
+  if (const std::size_t conflicts = work_.not_carried.given_up.size(); conflicts > names_told)
+    run_.note(Code::conflict, fmt::format("{} more changed on the case during the run, like those above",
+                                          plural(conflicts - names_told, "name")));
+  tell_missing_pools();
+  tell_missing_files();
+  bring_beside();
+  work_.acts.note_written_inputs();
+  if (work_.checkpoints.is_unfinished())
+    run_.tell(
+        "the program ended while it wrote a checkpoint, or too soon after: the case has the last one that is "
+        "known to be whole");
+  if (work_.links.separated() > 0)
+    run_.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
+                          plural(work_.links.separated(), "hard link")));
+  return true;
+}
+
+void End::walk_again() {
+  work_.not_carried.still_open.clear();
+  passes_ = 0;
 }
 
 bool End::worth_waiting() {
-  const MoverProgress progress = work.mover->progress();
+  const MoverProgress progress = work_.mover->progress();
   const std::uint64_t mark = progress.bytes_written + progress.files_written;
-  const auto now = run.clock.now();
-  if (mark > work.progress.mark) {  // failed attempts let it fall
-    work.progress.mark = mark;
-    work.progress.last_made = now;
+  const auto now = run_.clock.now();
+  if (mark > work_.progress.mark) {  // failed attempts let it fall
+    work_.progress.mark = mark;
+    work_.progress.last_made = now;
   }
-  return now - work.progress.last_made < run.request.settings.patience;
+  return now - work_.progress.last_made < run_.request.settings.patience;
 }
 
 OutputWalk End::whole_walk() const {
-  return {run.roots,
-          run.request.placed,
-          run.ledger,
-          run.request.lower,
-          run.request.case_path,
+  return {run_.roots,
+          run_.request.placed,
+          run_.ledger,
+          run_.request.lower,
+          run_.request.case_path,
           [this](const std::string& path, const std::string& local, const struct stat& status, const Known& known) {
-            return work.doubts.is_in_doubt(path, local, status, known);
+            return work_.doubts.is_in_doubt(path, local, status, known);
           }};
 }
 
 // Begins a pass over the local trees. Only so much is submitted at once: what waits for its turn costs memory.
 void End::submit_outputs() {
-  ++passes;
-  if (!run.holds_times()) points.find_home();
-  work.groups.renew_changed();
+  ++passes_;
+  if (!run_.holds_times()) points_.find_home();
+  work_.groups.renew_changed();
   submit_last_complete();
-  if (!run.ended_cleanly) work.checkpoints.submit_last();
-  walk.emplace(whole_walk());
-  work.progress.submitted_in_pass = 0;
-  changed_modes.clear();
-  order.forget_found();
+  if (!run_.ended_cleanly) work_.checkpoints.submit_last();
+  walk_.emplace(whole_walk());
+  work_.progress.submitted_in_pass = 0;
+  changed_modes_.clear();
+  order_.forget_found();
   submit_more_outputs();
 }
 
 // In the order in which they were begun, as far as that is known, else in that of their values.
 void End::list_times() {
   std::set<std::string> here;
-  for (const int rank : run.ranks) {
-    for (const std::string& time : run.times_here(rank))
-      if (run.is_new_time(rank, time)) here.insert(time);
+  for (const int rank : run_.ranks) {
+    for (const std::string& time : run_.times_here(rank))
+      if (run_.is_new_time(rank, time)) here.insert(time);
   }
-  const std::vector<std::string> begun = points.last().begun();
+  const std::vector<std::string> begun = points_.last().begun();
   for (const std::string& time : begun) here.erase(time);
   std::vector<std::string> unknown(here.begin(), here.end());
   std::ranges::sort(unknown, openfoam::time_less);
   unknown.insert(unknown.end(), begun.begin(), begun.end());
-  order.set_times(unknown);
+  order_.set_times(unknown);
 }
 
 void End::submit_more_outputs() {
   constexpr std::size_t portion = 1000;
-  while (order.has_times() && work.jobs.size() < Work::most_jobs) {
-    const std::string time = order.next_time();
-    const std::vector<int>& ranks = run.ranks;
+  while (order_.has_times() && work_.jobs.size() < Work::most_jobs) {
+    const std::string time = order_.next_time();
+    const std::vector<int>& ranks = run_.ranks;
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank)
-      if (name_exists(local_of(run.roots, run.time_directory(*rank, time))) && run.is_new_time(*rank, time) &&
-          !run.ledger.collated_of(*rank, time))
+      if (name_exists(local_of(run_.roots, run_.time_directory(*rank, time))) && run_.is_new_time(*rank, time) &&
+          !run_.ledger.collated_of(*rank, time))
         submit_time_of(*rank, time);
   }
-  while (walk && !order.has_times() && work.jobs.size() < Work::most_jobs) {
-    const std::vector<Output> found = walk->next(portion);
-    for (const OutputWalk::Missed& missed : walk->take_missed()) {
-      run.figures.missed();
+  while (walk_ && !order_.has_times() && work_.jobs.size() < Work::most_jobs) {
+    const std::vector<Output> found = walk_->next(portion);
+    for (const OutputWalk::Missed& missed : walk_->take_missed()) {
+      run_.figures.missed();
       if (missed.with_pool) continue;  // count_undrained tells
-      work.unreadable.note(missed.path, missed.reason, std::nullopt);
+      work_.unreadable.note(missed.path, missed.reason, std::nullopt);
     }
-    for (const OutputWalk::Renamed& renamed : walk->take_renamed())
-      work.acts.note_renamed_input(renamed.origin, renamed.path);
+    for (const OutputWalk::Renamed& renamed : walk_->take_renamed())
+      work_.acts.note_renamed_input(renamed.origin, renamed.path);
     if (!found.empty()) {
       submit_found(found);
       continue;
     }
-    if (const std::set<std::string> others = order.take_other_times(); !others.empty()) {
-      work.others.times().submit(others);
+    if (const std::set<std::string> others = order_.take_other_times(); !others.empty()) {
+      work_.others.times().submit(others);
       continue;
     }
-    if (const auto path = order.next()) {
-      work.submit_file(*path, false);
+    if (const auto path = order_.next()) {
+      work_.submit_file(*path, false);
       continue;
     }
-    if (passes == 1) run.figures.found_read(walk->read_back());
-    Amount there = walk->written();
-    for (const CollatedTime& each : run.ledger.collated()) {
-      if (!run.ledger.evicted_unknown(run.time_directory(each.first, each.time))) continue;
+    if (passes_ == 1) run_.figures.found_read(walk_->read_back());
+    Amount there = walk_->written();
+    for (const CollatedTime& each : run_.ledger.collated()) {
+      if (!run_.ledger.evicted_unknown(run_.time_directory(each.first, each.time))) continue;
       there.files += each.sources.files;
-      run.figures.missed();  // of these the bytes
+      run_.figures.missed();  // of these the bytes
     }
-    run.figures.found(there);
-    walk.reset();
+    run_.figures.found(there);
+    walk_.reset();
     // In a pass of their own: a mode may forbid to put anything into the directory. So it waits where that is still to
     // come.
-    if (work.progress.submitted_in_pass > 0) return;
-    for (const std::string& path : changed_modes)
-      if (!work.unreadable.contains(path)) work.submit_directory(path);
+    if (work_.progress.submitted_in_pass > 0) return;
+    for (const std::string& path : changed_modes_)
+      if (!work_.unreadable.contains(path)) work_.submit_directory(path);
   }
 }
 
 void End::submit_found(const std::vector<Output>& found) {
   for (const Output& output : found) {
-    if (work.not_carried.given_up.contains(output.path) || work.in_flight.contains(output.path) ||
-        work.not_carried.still_open.contains(output.path))
+    if (work_.not_carried.given_up.contains(output.path) || work_.in_flight.contains(output.path) ||
+        work_.not_carried.still_open.contains(output.path))
       continue;
-    if (output.kind == Output::Kind::file && work.unreadable.contains(output.path)) continue;
+    if (output.kind == Output::Kind::file && work_.unreadable.contains(output.path)) continue;
     if (output.is_in_doubt) {
-      work.doubts.compare(output);
+      work_.doubts.compare(output);
       continue;
     }
-    const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
-    if (time && run.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
-    if (const auto other = work.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
-      if (!work.not_carried.given_up.contains(*other) && !work.not_carried.still_open.contains(*other))
-        order.add_other_time(*other);
+    const auto time = run_.time_of(output.path, output.kind == Output::Kind::directory);
+    if (time && run_.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
+    if (const auto other = work_.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
+      if (!work_.not_carried.given_up.contains(*other) && !work_.not_carried.still_open.contains(*other))
+        order_.add_other_time(*other);
       continue;
     }
-    Checkpoint* const checkpoint = work.checkpoints.containing(output.path);
-    const auto known = output.kind == Output::Kind::directory ? run.ledger.find(output.path) : std::nullopt;
+    Checkpoint* const checkpoint = work_.checkpoints.containing(output.path);
+    const auto known = output.kind == Output::Kind::directory ? run_.ledger.find(output.path) : std::nullopt;
     if (known && known->directory) {
-      changed_modes.push_back(output.path);
+      changed_modes_.push_back(output.path);
     } else if (checkpoint != nullptr) {
-      if (!work.checkpoints.stays_behind(*checkpoint) && !work.not_carried.still_open.contains(checkpoint->path()))
-        work.checkpoints.submit(*checkpoint, std::nullopt);
+      if (!work_.checkpoints.stays_behind(*checkpoint) && !work_.not_carried.still_open.contains(checkpoint->path()))
+        work_.checkpoints.submit(*checkpoint, std::nullopt);
     } else if (output.kind == Output::Kind::directory) {
-      work.submit_directory(output.path);
+      work_.submit_directory(output.path);
     } else {
       const bool is_link = output.kind == Output::Kind::link;
-      order.add(output, is_link ? links_from(run.roots, run.request.case_path, output.path) : 0);
+      order_.add(output, is_link ? links_from(run_.roots, run_.request.case_path, output.path) : 0);
     }
   }
 }
 
 // False: its files are to be carried one by one.
 bool End::submit_time_of(int rank, const std::string& time) {
-  const std::string directory = run.time_directory(rank, time);
-  if (work.groups.is_given_up(rank, time) || work.groups.is_in_flight(rank, time) ||
-      work.not_carried.still_open.contains(directory))
+  const std::string directory = run_.time_directory(rank, time);
+  if (work_.groups.is_given_up(rank, time) || work_.groups.is_in_flight(rank, time) ||
+      work_.not_carried.still_open.contains(directory))
     return true;
-  if (run.ledger.find(directory) || work.unreadable.is_in_pieces(rank, time)) return false;
-  const bool complete = points.last().is_complete_but_open(time) || run.ledger.complete_times().contains(time) ||
-                        work.groups.is_of_groups(time);
+  if (run_.ledger.find(directory) || work_.unreadable.is_in_pieces(rank, time)) return false;
+  const bool complete = points_.last().is_complete_but_open(time) || run_.ledger.complete_times().contains(time) ||
+                        work_.groups.is_of_groups(time);
   // A rank that was killed while all purged a time has left of it what the others have not: no group any more.
-  const auto has_it = [&](int each) { return name_exists(local_of(run.roots, run.time_directory(each, time))); };
-  if (complete && run.request.settings.collated && std::ranges::all_of(run.ranks, has_it)) {
-    work.submit_time(time, false);
+  const auto has_it = [&](int each) { return name_exists(local_of(run_.roots, run_.time_directory(each, time))); };
+  if (complete && run_.request.settings.collated && std::ranges::all_of(run_.ranks, has_it)) {
+    work_.submit_time(time, false);
   } else {
-    work.submit_rank_time(rank, time, false);
+    work_.submit_rank_time(rank, time, false);
   }
   return true;
 }
@@ -282,28 +302,29 @@ bool End::submit_time_of(int rank, const std::string& time) {
 // Where the program purged the newest state before it could complete a newer one, the case gets it from what is held.
 // After a clean end the program's own last state is there, and what it purged stays purged.
 void End::submit_last_complete() {
-  if (run.ended_cleanly) return;
-  points.take_last();  // again, where that failed
-  for (const std::string& time : points.last().last_times()) {
-    if (points.is_home(time) || points.last().stands_in_tree(time) || work.held.of(time) == nullptr) continue;
-    run.tell(fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
-    work.submit_time(time, true);
+  if (run_.ended_cleanly) return;
+  points_.take_last();  // again, where that failed
+  for (const std::string& time : points_.last().last_times()) {
+    if (points_.is_home(time) || points_.last().stands_in_tree(time) || work_.held.of(time) == nullptr) continue;
+    run_.tell(fmt::format("time {} was the last that all ranks had completed; it was kept and is drained", time));
+    work_.submit_time(time, true);
   }
 }
 
 // Everything but the newest restartable states stays in the pool. The program's own last checkpoint is no time, and is
 // carried as well.
 void End::carry_restartable() {
-  const std::vector<std::string> newest = points.last().last_times();
+  if (std::exchange(gave_up_, true)) return;
+  const std::vector<std::string> newest = points_.last().last_times();
   std::set<std::uint64_t> others;
-  for (const auto& [ticket, job] : work.jobs)
+  for (const auto& [ticket, job] : work_.jobs)
     if (job.kind != Job::Kind::checkpoint && std::ranges::find(newest, job.time) == newest.end()) others.insert(ticket);
-  work.mover->drop(others);
-  work.mover->give_up();
+  work_.mover->drop(others);
+  work_.mover->give_up();
   submit_last_complete();
   for (const std::string& time : newest)
-    if (!points.is_home(time)) work.submit_time(time, false);
-  work.checkpoints.submit_last();
+    if (!points_.is_home(time)) work_.submit_time(time, false);
+  work_.checkpoints.submit_last();
 }
 
 void End::remove_deleted() {
@@ -315,90 +336,92 @@ void End::remove_deleted() {
   };
   // After a crash the newest state stays, though the program had purged it. Another node may be dead, and what it
   // brought home is not known here: then every state that this node brought home stays.
-  const std::vector<std::string> newest = points.last().last_times();
+  const std::vector<std::string> newest = points_.last().last_times();
   const auto stays = [&](const std::string& time) {
-    if (run.ended_cleanly) return false;
-    return time == points.newest_safe() || std::ranges::find(newest, time) != newest.end() ||
-           (!run.alone() && run.ledger.complete_times().contains(time));
+    if (run_.ended_cleanly) return false;
+    return time == points_.newest_safe() || std::ranges::find(newest, time) != newest.end() ||
+           (!run_.alone() && run_.ledger.complete_times().contains(time));
   };
-  run.ledger.each("", [&](const std::string& path, const Known& known) {
-    const auto local = status_of(local_of(run.roots, path));
+  run_.ledger.each("", [&](const std::string& path, const Known& known) {
+    const auto local = status_of(local_of(run_.roots, path));
     const bool is_replaced = local && !is_carried(local->st_mode);
     // Once events were lost, nobody knows whether the program removed an absent file: it is only told of.
-    if (!(known.deleted || run.ledger.lost_events() || is_replaced) || goes_with_parent(path) ||
+    if (!(known.deleted || run_.ledger.lost_events() || is_replaced) || goes_with_parent(path) ||
         (local && !is_replaced))
       return true;
     // The program may have been about to replace it.
-    if (!run.ended_cleanly && work.checkpoints.containing(path)) return true;
-    const auto time = run.time_path(path);
+    if (!run_.ended_cleanly && work_.checkpoints.containing(path)) return true;
+    const auto time = run_.time_path(path);
     // Ranks that write to directories of their own after all: nobody knows what they had left.
-    const auto of_rank = time || run.request.settings.written_groups.empty() ? std::nullopt : openfoam::time_path(path);
-    if (!run.ended_cleanly && of_rank && of_rank->rank >= 0) return true;
+    const auto of_rank =
+        time || run_.request.settings.written_groups.empty() ? std::nullopt : openfoam::time_path(path);
+    if (!run_.ended_cleanly && of_rank && of_rank->rank >= 0) return true;
     if (!time || !stays(time->time)) deleted.insert(path);
     return true;
   });
-  const std::vector<CollatedTime> collated = run.ledger.collated();
+  const std::vector<CollatedTime> collated = run_.ledger.collated();
   for (const CollatedTime& each : collated) {
     bool gone = !stays(each.time);
     for (int rank = each.first; rank <= each.last; ++rank) {
-      const std::string directory = run.time_directory(rank, each.time);
-      gone = gone && run.ledger.deleted_unknown(directory) && !name_exists(local_of(run.roots, directory));
+      const std::string directory = run_.time_directory(rank, each.time);
+      gone = gone && run_.ledger.deleted_unknown(directory) && !name_exists(local_of(run_.roots, directory));
     }
     if (gone) deleted.insert(join(each.group, each.time));
   }
   if (deleted.empty()) return;
-  if (run.trouble == Code::conflict || run.trouble == Code::lost || run.ledger.lost_events()) {
-    run.note(Code::conflict,
-             fmt::format("{} gone locally, but kept on the case, because not all is known for sure (see above): remove "
-                         "what the program had removed: {}",
-                         plural(deleted.size(), "name"), listed(deleted, names_told)));
+  if (run_.trouble == Code::conflict || run_.trouble == Code::lost || run_.ledger.lost_events()) {
+    run_.note(
+        Code::conflict,
+        fmt::format("{} gone locally, but kept on the case, because not all is known for sure (see above): remove "
+                    "what the program had removed: {}",
+                    plural(deleted.size(), "name"), listed(deleted, names_told)));
     return;
   }
   // Files and links that name others go before those that they name.
   std::vector<std::string> going(deleted.begin(), deleted.end());
   std::stable_partition(going.begin(), going.end(), [&](const std::string& path) { return names_others(path); });
   std::stable_partition(going.begin(), going.end(), [&](const std::string& path) {
-    const auto known = run.ledger.find(path);
+    const auto known = run_.ledger.find(path);
     return known && !known->link_target.empty();
   });
-  for (const std::string& path : going) work.acts.remove_from_case(path);
+  for (const std::string& path : going) work_.acts.remove_from_case(path);
 }
 
 // Temporary names that could not be removed while the shared file system failed. For some seconds after an outage a
 // server may say of a directory that it is not empty, and list nothing (GlusterFS), so it is tried for as long as
 // patience allows. False: to be called again.
 bool End::remove_stale() {
-  const auto now = run.clock.now();
-  if (now < next_removal) return false;
-  next_removal = now + removal_interval;
-  std::set<std::string> stale = work.temporaries.names();
-  stale.insert(run.ledger.temporaries().begin(), run.ledger.temporaries().end());
+  const auto now = run_.clock.now();
+  if (now < next_removal_) return false;
+  next_removal_ = now + removal_interval;
+  std::set<std::string> stale = work_.temporaries.names();
+  stale.insert(run_.ledger.temporaries().begin(), run_.ledger.temporaries().end());
   // A directory for which the case has a file or link of this run by now was removed, with nothing in it.
   const auto went_with_directory = [&](const std::string& path) {
     for (std::string at(parent_of(path)); !at.empty(); at = parent_of(at))
-      if (const auto known = run.ledger.find(at); known && known->on_case && !known->directory) return true;
+      if (const auto known = run_.ledger.find(at); known && known->on_case && !known->directory) return true;
     return false;
   };
   std::vector<Error> left;
   for (const std::string& temporary : stale) {
-    if (auto removed = remove_temporary(*run.shared, temporary); !removed && !went_with_directory(temporary)) {
+    if (auto removed = remove_temporary(*run_.shared, temporary); !removed && !went_with_directory(temporary)) {
       left.push_back(removed.error());
     } else {
-      work.temporaries.note(temporary, false);
-      run.record(temporary_record(temporary, false));
+      work_.temporaries.note(temporary, false);
+      run_.record(temporary_record(temporary, false));
     }
   }
   // A link that is in the way stays there.
   const bool may_go = std::ranges::any_of(left, [](const Error& each) { return each.errno_value != ELOOP; });
-  if (may_go && !gave_up && worth_waiting()) return false;
+  if (may_go && !gave_up_ && worth_waiting()) return false;
   for (const Error& each : left)
-    run.note(Code::undrained, "a half-written file stays on the case until " + advice::resume(run.case_now()) +
-                                  " can remove it: " + each.text());
+    run_.note(Code::undrained, "a half-written file stays on the case until " + advice::resume(run_.case_now()) +
+                                   " can remove it: " + each.text());
   return true;
 }
 
 void End::count_undrained() {
-  work.groups.note_changed();
+  work_.groups.note_changed();
   OutputWalk all = whole_walk();
   std::vector<std::string> first;
   const auto name = [&](const std::string& path) {
@@ -409,56 +432,56 @@ void End::count_undrained() {
     for (const OutputWalk::Missed& missed : all.take_missed()) {
       if (missed.with_pool) note_missing(missed.path, missed.reason.path);
       if (missed.with_pool) continue;
-      work.unreadable.note(missed.path, missed.reason, Code::undrained);
-      ++undrained_unreadable;
+      work_.unreadable.note(missed.path, missed.reason, Code::undrained);
+      ++undrained_unreadable_;
     }
     if (found.empty()) break;
     for (const Output& output : found) {
-      const auto time = run.time_of(output.path, output.kind == Output::Kind::directory);
-      const auto other = work.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
-      const bool refused = work.not_carried.given_up.contains(output.path) ||
-                           (other && work.not_carried.given_up.contains(*other)) ||
-                           (time && work.groups.is_given_up(time->rank, time->time));
+      const auto time = run_.time_of(output.path, output.kind == Output::Kind::directory);
+      const auto other = work_.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
+      const bool refused = work_.not_carried.given_up.contains(output.path) ||
+                           (other && work_.not_carried.given_up.contains(*other)) ||
+                           (time && work_.groups.is_given_up(time->rank, time->time));
       // Without its last passes the end has not looked at all directories.
-      if (refused || (output.kind == Output::Kind::directory && !gave_up)) continue;
-      if (const Checkpoint* checkpoint = work.checkpoints.containing(output.path);
-          checkpoint && work.checkpoints.stays_behind(*checkpoint)) {
-        work.checkpoints.note_unfinished(!run.ended_cleanly);
+      if (refused || (output.kind == Output::Kind::directory && !gave_up_)) continue;
+      if (const Checkpoint* checkpoint = work_.checkpoints.containing(output.path);
+          checkpoint && work_.checkpoints.stays_behind(*checkpoint)) {
+        work_.checkpoints.note_unfinished(!run_.ended_cleanly);
         continue;
       }
       name(output.path);
-      ++undrained_files;
-      undrained_bytes += output.mark.size;
+      ++undrained_files_;
+      undrained_bytes_ += output.mark.size;
     }
   }
-  for (const std::string& time : run.ended_cleanly ? std::vector<std::string>() : points.last().last_times()) {
-    if (points.is_home(time)) continue;
-    for (const int rank : run.ranks)
-      for (const auto& [file, what] : points.files_of(rank, time)) {
-        const std::string path = join(run.time_directory(rank, time), file);
-        const auto known = run.ledger.find(path);
-        if ((known && known->on_case) || name_exists(local_of(run.roots, path))) continue;  // home, or counted above
+  for (const std::string& time : run_.ended_cleanly ? std::vector<std::string>() : points_.last().last_times()) {
+    if (points_.is_home(time)) continue;
+    for (const int rank : run_.ranks)
+      for (const auto& [file, what] : points_.files_of(rank, time)) {
+        const std::string path = join(run_.time_directory(rank, time), file);
+        const auto known = run_.ledger.find(path);
+        if ((known && known->on_case) || name_exists(local_of(run_.roots, path))) continue;  // home, or counted above
         name(path);
-        ++undrained_files;
-        undrained_bytes += what.mark.size;
+        ++undrained_files_;
+        undrained_bytes_ += what.mark.size;
       }
   }
-  for (const Checkpoint& each : work.checkpoints.all()) {
-    if (run.ended_cleanly || !each.to_carry() || work.not_carried.given_up.contains(each.path())) continue;
+  for (const Checkpoint& each : work_.checkpoints.all()) {
+    if (run_.ended_cleanly || !each.to_carry() || work_.not_carried.given_up.contains(each.path())) continue;
     name(each.path());
-    undrained_files += each.marks().size();
+    undrained_files_ += each.marks().size();
   }
-  if (undrained_files > 0) note_undrained(first);
+  if (undrained_files_ > 0) note_undrained(first);
 }
 
 void End::note_undrained(const std::vector<std::string>& first) {
   const std::string reason =
-      work.not_carried.failures.empty() ? std::string() : "; " + work.not_carried.failures.begin()->second;
+      work_.not_carried.failures.empty() ? std::string() : "; " + work_.not_carried.failures.begin()->second;
   const std::string more =
-      undrained_files > first.size() ? fmt::format(" and {} more", undrained_files - first.size()) : std::string();
-  run.note(Code::undrained, fmt::format("only local: {} ({}): {}{}{}; run {} on this node when the cause is gone",
-                                        plural(undrained_files, "file"), human_bytes(undrained_bytes), listed(first),
-                                        more, reason, advice::resume(run.case_now())));
+      undrained_files_ > first.size() ? fmt::format(" and {} more", undrained_files_ - first.size()) : std::string();
+  run_.note(Code::undrained, fmt::format("only local: {} ({}): {}{}{}; run {} on this node when the cause is gone",
+                                         plural(undrained_files_, "file"), human_bytes(undrained_bytes_), listed(first),
+                                         more, reason, advice::resume(run_.case_now())));
 }
 
 }  // namespace forebay::drain

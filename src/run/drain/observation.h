@@ -1,7 +1,6 @@
 // Observation: what was seen of the program. Private to the room.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,20 +11,19 @@ namespace forebay::drain {
 
 class RestartPoints;
 
-struct Observation {
-  Run& run;
-  Work& work;
-  RestartPoints& points;
+class Observation {
+ public:
+  Observation(Run& run, Work& work, RestartPoints& points) : run_(run), work_(work), points_(points) {}
 
-  std::string being_put = {};  // what add_directory() is giving its name: not the program's act
-
-  // observation.cpp
+  // Takes in what the program did since.
   Status look();
-  void pool_ran_full();
   void note_failed_writes();
-  void note_time_of_script(const Event& event, const openfoam::TimePath& time);
+  void pool_ran_full();
+  // This name is given by the run from now on, not by the program; empty: none.
+  void note_being_put(const std::string& path) { being_put_ = path; }
 
-  // events.cpp
+ private:
+  void note_time_of_script(const Event& event, const openfoam::TimePath& time);
   Result<std::vector<Event>> read_events();
   void handle(const Event& event);
   // Handles an event in a time that is carried as a whole.
@@ -33,6 +31,11 @@ struct Observation {
   bool is_carried_whole(const openfoam::TimePath& time) const;
   void follow_rank_link(const std::string& name);
   void events_lost();
+
+  Run& run_;
+  Work& work_;
+  RestartPoints& points_;
+  std::string being_put_ = {};
 };
 
 }  // namespace forebay::drain

@@ -224,7 +224,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   Run& run = state->run;
   run.roots = roots;
   if (auto opened = open_left(run); !opened) return forward(opened);
-  state->end.missing_files = find_missing_files(run);
+  state->end.note_missing_files(find_missing_files(run));
   tell_alive(request.home);  // what changes from here on is this process's doing
   run.figures.missed();      // what was removed before
   remove_taken(roots);

@@ -26,7 +26,7 @@ struct Drain::State {
   RestartPoints points{run, looks, held, work};
   Observation seen{run, work, points};
   ControlFiles controls{run, work};
-  End end{run, work, points};
+  End end{run, work, points, seen};
 };
 
 std::unique_ptr<Mover> make_mover(Run& run, Temporaries& temporaries);

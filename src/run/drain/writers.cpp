@@ -13,36 +13,25 @@ constexpr std::chrono::milliseconds writers_interval{200};
 }  // namespace
 
 void Drain::set_writers(Writers writers) {
-  state_->end.writers.see(std::move(writers));
+  state_->end.writers().see(std::move(writers));
 }
 
 void LateWriters::see(Writers processes) {
-  // Another walk finds what they wrote last.
-  if (processes != processes_) walk_again();
+  walk_is_due_ = walk_is_due_ || processes != processes_;
   processes_ = std::move(processes);
   left_doubts_ = left_doubts_ || !processes_.writing.empty() || !processes_.lingering.empty();
 }
 
 bool Drain::waits_for_writers() const {
-  return state_->run.phase == Phase::carrying && state_->end.writers.is_waiting();
+  return state_->run.phase == Phase::carrying && state_->end.writers().is_waiting();
 }
 
 std::vector<std::string> Drain::still_open() const {
   return {state_->work.not_carried.still_open.begin(), state_->work.not_carried.still_open.end()};
 }
 
-// Nothing told of what they did last. True, once, when all must be compared that the case has.
 bool LateWriters::leave_doubts() {
-  if (!left_doubts_ || outlasted_ || std::exchange(doubts_are_compared_, true)) return false;
-  work_.doubts.begin_anew();
-  walk_again();
-  end_.submit_outputs();
-  return true;
-}
-
-void LateWriters::walk_again() {
-  work_.not_carried.still_open.clear();
-  end_.passes = 0;
+  return left_doubts_ && !outlasted_ && !std::exchange(doubts_are_compared_, true);
 }
 
 void LateWriters::note_left() {
@@ -56,7 +45,7 @@ void LateWriters::note_left() {
                   listed(left), advice::resume(run_.case_now())));
 }
 
-// Whether the end waits for processes, once nothing else is left to carry. A process that has a file open for writing
+// A process that has a file open for writing
 // is waited for as long as patience allows. Other processes of the run may open one again (a loop of `echo >> file`):
 // they are waited for while they do so.
 bool LateWriters::wait() {
@@ -91,7 +80,7 @@ bool LateWriters::wait() {
   }
   if (now >= next_walk_) {
     next_walk_ = now + writers_interval;
-    walk_again();
+    walk_is_due_ = true;
   }
   return true;
 }

@@ -2,19 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "run/drain/run.h"
 
 namespace forebay::drain {
 
-struct End;
-
 class LateWriters {
  public:
-  LateWriters(Run& run, Work& work, End& end) : run_(run), work_(work), end_(end) {}
+  LateWriters(Run& run, Work& work) : run_(run), work_(work) {}
 
+  // Whether the end waits for processes, once nothing else is left to carry.
   bool wait();
+  // True, once, when all must be compared that the case has: nothing told of what they did last.
   bool leave_doubts();
+  // Another walk finds what they wrote last.
+  bool take_walk() { return std::exchange(walk_is_due_, false); }
   void note_left();  // when they are not waited for
   void see(Writers processes);
   // Nothing else is left.
@@ -23,15 +26,12 @@ class LateWriters {
   bool has_outlasted() const { return outlasted_; }
 
  private:
-  void walk_again();
-
   Run& run_;
   Work& work_;
-  End& end_;
   Writers processes_ = {};
   std::optional<Clock::time_point> waiting_since_ = {};
   Clock::time_point next_walk_ = {};
-  bool outlasted_ = false;
+  bool outlasted_ = false, walk_is_due_ = false;
   bool left_doubts_ = false, doubts_are_compared_ = false;
 };
 
