@@ -158,7 +158,7 @@ StateId left_by_all(const Times& times) {
   return oldest.value_or(StateId{});
 }
 
-// The lines in kept/ of one rank that may go: what a newer restartable state supersedes, and the poorest beyond a few.
+// The lines in keep/ of one rank that may go: what a newer restartable state supersedes, and the poorest beyond a few.
 std::vector<LineId> lines_to_free(const std::vector<Time>& mine, const std::vector<const Time*>& newer,
                                   const std::set<LineId>& stay, const StateId& left) {
   const std::uint64_t newest = newer.empty() ? 0 : newer.front()->line.sequence;
@@ -221,6 +221,7 @@ const RankLook::OfLine* RankLook::find(const LineId& line) const {
 bool is_left(const Page& page, std::uint64_t sequence) {
   if (page.ended) return true;
   if (page.begun <= sequence) return false;
+  if (page.dead) return true;
   if (page.place != 0) return page.place > sequence;
   return page.begun - sequence >= 2 || !page.collated;  // a writing thread may not have shown itself yet
 }

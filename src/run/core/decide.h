@@ -55,7 +55,8 @@ struct Page {
   std::uint64_t begun = 0;   // sequence of the newest line
   std::uint64_t states = 0;  // how many states it has made
   std::uint64_t place = 0;   // sequence of the line that its writing threads have come to; 0: none has shown itself
-  bool ended = false;        // the program has ended
+  bool ended = false;        // the program has ended well
+  bool dead = false;         // the program has ended in whatever way, so it has no threads any more
   bool collated = false;     // it writes collated files, so there may be writing threads
 };
 
@@ -66,13 +67,13 @@ struct FileFacts {
 };
 using Files = std::map<std::string, FileFacts>;
 
-// A look at one rank directory: the page, then the names in the tree, then those in kept/, then the page again.
+// A look at one rank directory: the page, then the names in the tree, then those in keep/, then the page again.
 struct RankLook {
   struct OfLine {
     Line before, after;
     bool was_newest = false, is_newest = false;  // the newest line of its time, before and after
-    Files files;                                 // in the tree (where the line was the newest of its time) and in kept/
-    bool kept = false;                           // kept/ has it: the program has purged it
+    Files files;                                 // in the tree (where the line was the newest of its time) and in keep/
+    bool kept = false;                           // keep/ has it: the program has purged it
   };
   Page before, after;
   std::vector<OfLine> lines;  // by sequence
@@ -110,7 +111,7 @@ struct Settings {
 struct Action {
   enum class Kind {
     note_written,  // names that the run has written
-    free,          // a line in kept/
+    free,          // a line in keep/
     set_window,    // carry one of so many states
     take,          // give all files of a state names that the program does not know
     carry,         // bring a held state to the case

@@ -66,7 +66,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   if (auto read = on_events(); !read) return forward(read);
   if (state.work.in_flight.contains(path)) return false;
   auto input = seen_by_program(run, path, on_case);
-  OtherFiles& others = state.work.others;
+  WaitingFiles& others = state.work.waiting;
   if (!input) {
     // Where nothing is held for the end it is carried when it is quiet.
     if (others.is_pending(path) && run.request.settings.live) return false;

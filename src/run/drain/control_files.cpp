@@ -87,7 +87,7 @@ void ControlFiles::finish() {
 // Removes from the case what the program was shown and has removed. The removal does not wait for the end of the
 // program: whoever put the file there waits for it to go. Content that has another name now is carried first.
 void ControlFiles::remove_removed() {
-  for (const std::string& path : work_.others.take_removed_controls()) {
+  for (const std::string& path : work_.waiting.take_removed_controls()) {
     const auto known = run_.ledger.find(path);
     if (known && known->deleted && !work_.acts.is_borrowed(path)) work_.submit_removal(path);
   }
@@ -193,7 +193,7 @@ bool ControlFiles::consider(const std::string& path, const std::optional<OnCase>
                    brought_record(path)});
       break;
     case Act::carry:
-      work_.others.forget(path);
+      work_.waiting.forget(path);
       work_.submit_file(path, true);
       break;
   }
@@ -237,7 +237,7 @@ bool ControlFiles::show(const control::Ready& made, Here before) {
     if (rename()) work_.eviction.note_own_move(path);
     return false;
   }
-  work_.others.forget(path);  // closed, and not changed
+  work_.waiting.forget(path);  // closed, and not changed
   record(made);
   const bool has_copies =
       std::ranges::any_of(made.entries, [](const auto& each) { return each.kind == tree::Kind::copy; });
@@ -249,7 +249,7 @@ void ControlFiles::record(const control::Ready& made) {
   std::vector<Record> records;
   for (tree::Entry entry : made.entries) {
     if (entry.kind == tree::Kind::copy) {
-      work_.others.growing().note(entry.path);
+      work_.waiting.growing().note(entry.path);
       if (const auto status = status_of(local_of(run_.roots, entry.path)))
         entry.copied = {status->st_ino, identity_of(*status).ctime_ns};
     }

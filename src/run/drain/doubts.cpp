@@ -58,7 +58,7 @@ std::vector<std::string> Doubts::closed_names() const {
 // Only files that the case has, or that are on their way there: all others are carried anyway.
 void Doubts::note_closing(const std::string& path) {
   if (path.starts_with('/')) {
-    if (const auto name = work_.others.name_of_placed(path)) return note_closing(*name);
+    if (const auto name = work_.waiting.name_of_placed(path)) return note_closing(*name);
     closed_[path] = ++closings_;
     return;
   }

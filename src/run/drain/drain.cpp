@@ -105,7 +105,7 @@ Status Drain::add_directory(const std::string& path, const std::vector<tree::Ent
   auto after = on_events();
   state_->seen.note_being_put("");
   if (!after) return after;
-  state_->points.note_start();
+  if (!state_->run.request.settings.written_groups.empty()) state_->points.note_start();
   return state_->run.witnesses.watcher->add_directory(local_of(state_->run.roots, path), path);
 }
 
@@ -113,7 +113,7 @@ Status Drain::add_root(const Root& root, const std::vector<tree::Entry>& staged)
   if (auto recorded = state_->run.record_staged(staged); !recorded) return recorded;
   state_->run.roots.push_back(root);
   for (const tree::Entry& entry : staged)
-    if (entry.kind == tree::Kind::copy) state_->work.others.growing().note(entry.path);
+    if (entry.kind == tree::Kind::copy) state_->work.waiting.growing().note(entry.path);
   state_->points.note_start();
   return state_->run.witnesses.watcher->add_tree(root.local, root.prefix);
 }
@@ -178,11 +178,11 @@ void Drain::tick() {
   const DrainSettings& settings = state.run.request.settings;
   state.seen.note_failed_writes();
   state.work.checkpoints.advance();
-  state.work.others.find_overlooked();
-  state.work.others.growing().refresh();
+  state.work.waiting.find_overlooked();
+  state.work.waiting.growing().refresh();
   follow_case();
   state.work.eviction.let_go();
-  if (settings.live) state.work.others.submit_quiet(settings.settle);
+  if (settings.live) state.work.waiting.submit_quiet(settings.settle);
   state.points.look_when_due();
   if (state.run.witnesses.lost_events)
     if (auto read = on_events(); !read) state.run.note(std::nullopt, read.error().text());
@@ -193,7 +193,7 @@ void Drain::free_purged() {
 }
 
 void Drain::on_case_elsewhere(const std::string& time) {
-  state_->work.others.times().on_case_elsewhere(time);
+  state_->work.waiting.times().on_case_elsewhere(time);
 }
 
 bool Drain::look_is_wanted() const {
@@ -215,7 +215,7 @@ std::vector<Timeline::Begun> Drain::take_begun(bool all) {
   const auto own = static_cast<std::size_t>(std::ranges::count_if(run.ranks, [](int rank) { return rank >= 0; }));
   for (Timeline::Begun& each : begun) each.ranks = own;
   for (Timeline::Begun& each : run.figures.times_of_script().take_begun(all)) {
-    each.ranks = state_->work.others.times().of_script().ranks();
+    each.ranks = state_->work.waiting.times().of_script().ranks();
     begun.push_back(std::move(each));
   }
   return begun;
@@ -302,9 +302,9 @@ Standing Drain::standing() const {
   const bool runs = state_->run.phase == Phase::running;
   Standing standing;
   standing.only_local = state_->run.uncarried.only_local().amount(state_->run.now());
-  if (runs) standing.growing = state_->work.others.growing().report();
-  standing.safe_of_script = state_->work.others.times().of_script().newest_safe(!runs);
-  standing.ranks_of_script = state_->work.others.times().of_script().ranks();
+  if (runs) standing.growing = state_->work.waiting.growing().report();
+  standing.safe_of_script = state_->work.waiting.times().of_script().newest_safe(!runs);
+  standing.ranks_of_script = state_->work.waiting.times().of_script().ranks();
   TimelineEntry last;
   for (const Timeline* timeline : {&state_->run.figures.times(), &state_->run.figures.times_of_script()})
     for (TimelineEntry& each : timeline->newest(1))

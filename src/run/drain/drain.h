@@ -6,7 +6,7 @@
 // is named. It holds no process and no socket: the node's agent (launch) drives it from one thread through descriptors
 // and ticks.
 //
-// Promises (design.md, "Users' data comes first"):
+// Promises (docs/design.md, "Why it is safe"):
 //   - under a final name on the case there is only whole, verified content;
 //   - a file of the case is replaced or removed only if it still is the one that was staged or drained;
 //   - absence never deletes: a removal needs a journalled act of the program, and intact sentinels at the end;
@@ -61,9 +61,8 @@ struct DrainSettings {
   contract::WrittenGroups written_groups = {};
   std::chrono::milliseconds safe_interval = std::chrono::minutes(10);
   std::chrono::milliseconds settle = std::chrono::seconds(2);
-  std::chrono::milliseconds refresh = std::chrono::seconds(5);      // of what grows on the case
-  std::chrono::milliseconds vouch_after = std::chrono::seconds(1);  // see doubts_checkpoints
-  std::chrono::milliseconds look = std::chrono::seconds(1);         // between two looks at the times
+  std::chrono::milliseconds refresh = std::chrono::seconds(5);   // of what grows on the case
+  std::chrono::milliseconds look = std::chrono::seconds(1);      // between two looks at the times
   std::chrono::milliseconds patience = std::chrono::minutes(2);  // at the end, without any progress, before giving up
   MoverSettings mover;
 };

@@ -34,13 +34,14 @@ class End {
   bool finished();
   // Nothing is waited for any more.
   void give_up() { gave_up_ = true; }
-  // The same, and only the newest restartable states are carried.
+  // Nothing is waited for any more, and only the newest restartable states are carried.
   void carry_restartable();
   Amount undrained() const { return {undrained_files_, undrained_bytes_}; }
   LateWriters& writers() { return writers_; }
 
  private:
-  bool carried();
+  bool carry_more();
+  void tell_rest();
   OutputWalk whole_walk() const;
   void submit_outputs();
   void submit_more_outputs();

@@ -1,6 +1,5 @@
 // Turns the watcher's events into bookkeeping.
 #include <dirent.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@ namespace forebay::drain {
 // (restart_points.h).
 Result<std::vector<Event>> Observation::read_events() {
   std::vector<Event> events;
-  if (std::exchange(run_.witnesses.lost_events, false)) events.push_back({Event::Kind::overflow, "", false});
+  if (run_.witnesses.lost_events) events.push_back({Event::Kind::overflow, "", false});
   for (bool listed = true; listed;) {
     auto read = run_.witnesses.watcher->read(run_.now());
     if (!read) return forward(read);
@@ -31,11 +30,12 @@ Result<std::vector<Event>> Observation::read_events() {
       listed = true;
       const std::size_t first = events.size();
       run_.witnesses.watcher->descend(path, Watcher::Follow::watch, events);
-      work_.others.order_found(events, first);
+      work_.waiting.order_found(events, first);
       const bool is_kept = time && time->rest.empty() && points_.is_told_of(time->rank);
       if (!is_kept && !name_exists(local_of(run_.roots, path))) run_.figures.gone_unknown();
     }
   }
+  run_.witnesses.lost_events = false;
   bool lost = false;  // one look at everything finds all that was
   std::erase_if(events,
                 [&](const Event& each) { return each.kind == Event::Kind::overflow && std::exchange(lost, true); });
@@ -73,7 +73,7 @@ void Observation::handle(const Event& event) {
   if (event.gone() && !event.path.starts_with('/')) run_.uncarried.gone(event.path);
   if (event.kind == Event::Kind::overflow) return events_lost();
   if (event.kind == Event::Kind::closed) work_.doubts.note_closing(event.path);
-  if (event.path.starts_with('/')) return work_.others.handle_placed(event);
+  if (event.path.starts_with('/')) return work_.waiting.handle_placed(event);
   if (is_copy_up(name_of(event.path), run_.request.lower)) return;
   if (work_.checkpoints.containing(event.path) != nullptr) return work_.checkpoints.handle(event);
   const auto time = run_.time_of(event.path, event.directory);
@@ -82,12 +82,13 @@ void Observation::handle(const Event& event) {
   const bool has_groups = !run_.request.settings.written_groups.empty();
   if (time && time->rank >= 0 && !event.gone() && !run_.serves(time->rank) && !has_groups)
     note_time_of_script(event, *time);
-  if (const auto of = has_groups && !time ? openfoam::time_path(event.path) : std::nullopt; of && of->rank >= 0)
+  const bool is_new = has_groups && !time && !event.gone();
+  if (const auto of = is_new ? openfoam::time_path(event.path) : std::nullopt; of && of->rank >= 0 && !of->rest.empty())
     run_.tell(
-        fmt::format("ranks write times into directories of their own ({}), though OpenFOAM's collated file handler "
-                    "was asked for: nobody knows which of these are whole before the program ends",
-                    contract::name_of_rank(of->rank)));
-  work_.others.handle(event);
+        "ranks write times into directories of their own, though OpenFOAM's collated file handler was asked for: "
+        "nobody "
+        "knows which of these are whole before the program ends");
+  work_.waiting.handle(event);
 }
 
 bool Observation::is_carried_whole(const openfoam::TimePath& time) const {
@@ -109,7 +110,7 @@ void Observation::handle_time(const Event& event, const openfoam::TimePath& time
   if (event.kind != Event::Kind::closed && event.kind != Event::Kind::moved_in) return;
   const auto status = status_of(local_of(run_.roots, event.path));
   if (!status || S_ISLNK(status->st_mode)) return;  // the program's own, or evicted by us
-  if (!run_.ledger.collated_of(time.rank, time.time)) work_.others.wait_for_quiet(event.path);
+  if (!run_.ledger.collated_of(time.rank, time.time)) work_.waiting.wait_for_quiet(event.path);
 }
 
 void Observation::events_lost() {
@@ -124,7 +125,7 @@ void Observation::events_lost() {
   }
   run_.uncarried.clear();
   run_.uncarried.open(join(run_.request.home, uncarried_name));
-  work_.others.end_catch_up();  // two walks must not run at once
+  work_.waiting.end_catch_up();  // two walks must not run at once
   constexpr std::size_t portion = 1000;
   OutputWalk all(run_.roots, run_.request.placed, run_.ledger, run_.request.lower, run_.request.case_path);
   for (;;) {

@@ -239,7 +239,7 @@ bool Eviction::is_replacing(const std::string& directory) const {
 
 bool Drain::can_make_room(const std::string& pool) const {
   if (progress().units_left() > 0) return true;
-  if (state_->run.request.settings.live && state_->work.others.has_more()) return true;
+  if (state_->run.request.settings.live && state_->work.waiting.has_more()) return true;
   const Eviction& eviction = state_->work.eviction;
   if (eviction.is_replacing(pool)) return true;
   if (eviction.has_nothing_in(pool)) return false;

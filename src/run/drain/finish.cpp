@@ -71,14 +71,18 @@ bool Drain::finished() {
 }
 
 void End::begin() {
-  order_.begin(work_.others.end());
+  order_.begin(work_.waiting.end());
   work_.unreadable.forget_messages();
+  (void)writers_.take_walk();  // this is one
   list_times();
   submit_outputs();
 }
 
 bool End::finished() {
-  if (run_.phase == Phase::carrying && carried()) run_.phase = Phase::removing;
+  if (run_.phase == Phase::carrying && carry_more()) {
+    tell_rest();
+    run_.phase = Phase::removing;
+  }
   if (run_.phase == Phase::removing) {
     // Nothing is removed while some name could not be looked at: it need not be absent.
     if (undrained_files_ + undrained_unreadable_ == 0 && !writers_.has_outlasted() && missing_.empty()) {
@@ -92,7 +96,7 @@ bool End::finished() {
 }
 
 // True when all that is to be carried is home, or was given up.
-bool End::carried() {
+bool End::carry_more() {
   if (writers_.take_walk()) walk_again();
   if (!run_.journal->has_room())
     work_.eviction.evict_carried(room_for_journal, run_.request.home, points_.newest_complete());
@@ -123,7 +127,10 @@ bool End::carried() {
     return false;
   }
   seen_.note_failed_writes();  // of who outlived the program
-  if (!remove_stale()) return false;
+  return remove_stale();
+}
+
+void End::tell_rest() {
   if (gave_up_) writers_.note_left();
   count_undrained();
   if (const std::size_t conflicts = work_.not_carried.given_up.size(); conflicts > names_told)
@@ -140,7 +147,6 @@ bool End::carried() {
   if (work_.links.separated() > 0)
     run_.tell(fmt::format("made files of their own on the case, whose file system makes no such links: {}",
                           plural(work_.links.separated(), "hard link")));
-  return true;
 }
 
 void End::walk_again() {
@@ -223,7 +229,7 @@ void End::submit_more_outputs() {
       continue;
     }
     if (const std::set<std::string> others = order_.take_other_times(); !others.empty()) {
-      work_.others.times().submit(others);
+      work_.waiting.times().submit(others);
       continue;
     }
     if (const auto path = order_.next()) {
@@ -259,7 +265,7 @@ void End::submit_found(const std::vector<Output>& found) {
     }
     const auto time = run_.time_of(output.path, output.kind == Output::Kind::directory);
     if (time && run_.is_own_new_time(*time) && submit_time_of(time->rank, time->time)) continue;
-    if (const auto other = work_.others.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
+    if (const auto other = work_.waiting.times().directory_of(output.path, output.kind == Output::Kind::directory)) {
       if (!work_.not_carried.given_up.contains(*other) && !work_.not_carried.still_open.contains(*other))
         order_.add_other_time(*other);
       continue;
@@ -438,7 +444,7 @@ void End::count_undrained() {
     if (found.empty()) break;
     for (const Output& output : found) {
       const auto time = run_.time_of(output.path, output.kind == Output::Kind::directory);
-      const auto other = work_.others.times().directory_of(output.path, output.kind == Output::Kind::directory);
+      const auto other = work_.waiting.times().directory_of(output.path, output.kind == Output::Kind::directory);
       const bool refused = work_.not_carried.given_up.contains(output.path) ||
                            (other && work_.not_carried.given_up.contains(*other)) ||
                            (time && work_.groups.is_given_up(time->rank, time->time));

@@ -193,7 +193,7 @@ void GrowingFiles::refresh() {
 
 void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
   if (work_.in_flight.contains(path) || work_.checkpoints.containing(path) != nullptr) return;
-  if (work_.others.times().directory_of(path, false)) return;  // a time appears as a whole
+  if (work_.waiting.times().directory_of(path, false)) return;  // a time appears as a whole
   const auto local = work_.source_of(path);
   const auto status = local ? status_of(*local) : std::nullopt;
   if (!status || !S_ISREG(status->st_mode) || status->st_nlink != 1 || is_below(*local, run_.request.case_path)) return;
@@ -214,7 +214,7 @@ void GrowingFiles::look_at(const std::string& path, GrowingFile& file) {
     return;
   }
   file.size = size;
-  if (growth != Growth::wait && work_.others.is_next(path)) submit(path, file, growth, known ? &*known : nullptr);
+  if (growth != Growth::wait && work_.waiting.is_next(path)) submit(path, file, growth, known ? &*known : nullptr);
 }
 
 void GrowingFiles::submit(const std::string& path, const GrowingFile& file, Growth growth, const Known* known) {

@@ -69,7 +69,7 @@ bool HeldStates::take_file(const Part& part, int rank, const std::string& name, 
 // No write to the line has failed since, nor was its time begun again where it stands.
 bool HeldStates::is_as_judged(int rank, const core::RankLook::OfLine& of) const {
   const core::LineId& line = of.after.id;
-  const core::Page page = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank) : core::Page{};
+  const core::Page page = run_.witnesses.page_of(rank);
   if (page.begun == 0) return true;
   if (const auto now = run_.witnesses.pages->line(rank, line.sequence); now && now->cut) return false;
   for (std::uint64_t later = line.sequence + 1; !of.kept && later <= page.begun; ++later)

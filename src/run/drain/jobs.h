@@ -45,7 +45,7 @@ struct Prepared {
 };
 
 struct Job {
-  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison, growth, other_time };
+  enum class Kind { file, directory, rank_time, group_time, checkpoint, removal, comparison, growth, quiet_time };
   Kind kind = Kind::file;
   std::string key;         // what is in flight: a path on the case
   int rank = 0, last = 0;  // rank_time: rank; group_time: first and last

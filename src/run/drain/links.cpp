@@ -85,7 +85,7 @@ void Links::find_partners(const Job& job) {
 void Links::try_later(const Job& job) {
   if (run_.phase != Phase::running) return;  // the next pass finds it again
   // A time is submitted again after the next look. A file gets a new turn: the job that it waits for may wait for this.
-  if (job.kind == Job::Kind::file) work_.others.wait_for_quiet(job.key);
+  if (job.kind == Job::Kind::file) work_.waiting.wait_for_quiet(job.key);
 }
 
 // The second name changed the ctime of all others: it is no longer compared.

@@ -130,11 +130,10 @@ bool are_home(const Ledger& ledger, const std::string& directory, const TimeFile
 }
 
 core::Page Look::page_of(int rank) {
-  core::Page page = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank) : core::Page{};
+  core::Page page = run_.witnesses.page_of(rank);
   if (page.begun != 0) {
-    const bool runs = run_.phase == Phase::running;
-    page.collated = runs && !run_.request.settings.written_groups.empty();
-    if (!runs) page.place = 0;  // a program that has ended has no threads
+    page.collated = !run_.request.settings.written_groups.empty();
+    page.dead = run_.phase != Phase::running;
     return page;
   }
   // A time that a thread still writes has files that are too young (distrust_changed).
@@ -144,7 +143,7 @@ core::Page Look::page_of(int rank) {
 
 // The lines that had files at the last look and all that were begun since, by sequence.
 std::vector<core::Line> Look::lines_of(int rank) {
-  const std::uint64_t newest = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank).begun : 0;
+  const std::uint64_t newest = run_.witnesses.page_of(rank).begun;
   if (newest == 0) return unwritten_[rank].lines;
   std::map<std::uint64_t, core::Line> lines;
   for (const auto& [id, line] : lines_[rank])
@@ -165,7 +164,7 @@ std::vector<core::Line> Look::lines_of(int rank) {
 
 // In the order in which they were made, where the file system tells, else in that of their values.
 void Look::find_unwritten(int rank) {
-  if (run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0) return;
+  if (run_.witnesses.tell_of(rank)) return;
   Unwritten& stands = unwritten_[rank];
   struct Directory {
     std::string time;
@@ -273,7 +272,7 @@ void Look::pool_is_full(bool now, std::int64_t date) {
 }
 
 bool Look::may_be_cut(int rank, const TimeFile& file) const {
-  if (run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0) return false;
+  if (run_.witnesses.tell_of(rank)) return false;
   return !file.is_link && std::ranges::any_of(full_, [&](const auto& each) {
     return each.first <= file.mark.mtime_ns && file.mark.mtime_ns <= each.second;
   });
@@ -291,7 +290,7 @@ bool Look::has_left(int rank, const std::string& time) {
 
 // The newest line of this time on the rank. Lines on the page come first.
 std::optional<core::Line> Look::newest_line(int rank, const std::string& time) {
-  const std::uint64_t newest = run_.witnesses.pages ? run_.witnesses.pages->page_of(rank).begun : 0;
+  const std::uint64_t newest = run_.witnesses.page_of(rank).begun;
   for (std::uint64_t at = newest; at > 0 && newest - at < contract::RankPage::most_lines; --at)
     if (auto line = run_.witnesses.pages->line(rank, at); line && line->id.time == time) return line;
   std::optional<core::Line> found;

@@ -35,7 +35,7 @@ void Observation::note_failed_writes() {
 // They are carried like any other files; only when they begin is of interest.
 void Observation::note_time_of_script(const Event& event, const openfoam::TimePath& time) {
   if (event.directory && time.rest.empty()) {
-    work_.others.times().of_script().begun(time.rank, time.time);
+    work_.waiting.times().of_script().begun(time.rank, time.time);
     run_.figures.times_of_script().begun(time.time, event.when >= 0 ? event.when : run_.now());
   } else if (event.kind == Event::Kind::closed) {
     if (const auto now = status_of(local_of(run_.roots, event.path)))

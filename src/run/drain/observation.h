@@ -1,4 +1,4 @@
-// Observation: what was seen of the program. Private to the room.
+// Observation takes in what the program does, as the run's witnesses (run.h) tell it. Private to the room.
 #pragma once
 
 #include <string>

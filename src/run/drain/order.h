@@ -54,6 +54,10 @@ bool names_others(const std::string& path);
 // Where a link of this name and text leads, as a path of the case; nullopt: out of it.
 std::optional<std::string> target_in_case(const std::string& path, const std::string& target,
                                           const std::string& case_path);
+// The target of a link of the program, as a path of the case; where a directory above is a link, by that, too: each
+// counts in `links`. nullopt: it is no link, leads out of the case, or through too many links.
+std::optional<std::string> target_of(const std::vector<Root>& roots, const std::string& case_path,
+                                     const std::string& path, int& links);
 // How many links there are from a name to what is no link, those among the directories on the way counted.
 int links_from(const std::vector<Root>& roots, const std::string& case_path, std::string path);
 

@@ -24,7 +24,7 @@ void Work::take(const Outcome& outcome) {
   if (found == jobs.end()) return;
   eviction.note_job_ended();
   Job& job = found->second;
-  if (std::exchange(job.holds_refresh, false)) others.growing().job_was_tried();
+  if (std::exchange(job.holds_refresh, false)) waiting.growing().job_was_tried();
   bool by_ranks = false;
   if (outcome.result) {
     not_carried.failures.erase(job.key);
@@ -40,7 +40,7 @@ void Work::take(const Outcome& outcome) {
       not_carried.failures.erase(job.key);
       run.trouble = graver(run.trouble, Code::conflict);
       if (not_carried.given_up.size() <= names_told) run.note(Code::conflict, error.text());
-    } else if (job.kind == Job::Kind::other_time) {
+    } else if (job.kind == Job::Kind::quiet_time) {
       not_carried.failures.erase(job.key);  // its files are carried one by one
     } else if (job.prepared->not_collatable && run.phase != Phase::done) {
       // The layout cannot hold this time (the error names the file): it is carried as it is.
@@ -56,7 +56,7 @@ void Work::take(const Outcome& outcome) {
       // The program removed it, or it is a directory, pipe, socket or device now.
       not_carried.failures.erase(job.key);
     } else if (job.kind == Job::Kind::file && run.phase == Phase::running) {
-      others.wait_for_quiet(job.key, std::nullopt, job.place.turn);  // changed while it was read
+      waiting.wait_for_quiet(job.key, std::nullopt, job.place.turn);  // changed while it was read
     }
   }
   in_flight.erase(job.key);
@@ -70,14 +70,14 @@ void Work::take(const Outcome& outcome) {
     checkpoints.landed(done, outcome.result && !outcome.result->files.empty(),
                        done.prepared->differs || (!outcome.result && source_changed(outcome.result.error())));
   if (!done.prepared->several_names.empty()) links.find_partners(done);
-  if (done.kind == Job::Kind::other_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
-    others.times().try_again(done, !outcome.result && source_changed(outcome.result.error()));
+  if (done.kind == Job::Kind::quiet_time && !run.ledger.find(done.key) && !not_carried.given_up.contains(done.key))
+    waiting.times().try_again(done, !outcome.result && source_changed(outcome.result.error()));
   if (!comes_again(done)) mover->leave(done.place);
 }
 
 // Whether the file of the job comes again in the same turn.
 bool Work::comes_again(const Job& job) const {
-  if (others.is_turn_of(job.key, job.place.turn)) return true;
+  if (waiting.is_turn_of(job.key, job.place.turn)) return true;
   return in_flight.contains(job.key) &&
          std::ranges::any_of(jobs, [&](const auto& each) { return each.second.place.turn == job.place.turn; });
 }
@@ -107,7 +107,7 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
         drained_record(file.path, file.identity, mark == job.prepared->marks.end() ? LocalMark{} : mark->second,
                        first ? first->checksum : file.checksum);
     if (job.kind == Job::Kind::growth && job.prepared->continues)
-      others.growing().record(file.path, now);
+      waiting.growing().record(file.path, now);
     else
       run.record(now);
   }
@@ -116,8 +116,8 @@ void Work::file_carried(const Job& job, const PublishedFile& file) {
   if (!doubts.was_closed(file.path)) run.uncarried.gone(file.path);
   if (!file.linked_to.empty()) links.note_second_name(file);
   acts.catch_up_removal(file.path);
-  others.times().of_script().note_carried();
-  others.is_on_case(file.path);
+  waiting.times().of_script().note_carried();
+  waiting.is_on_case(file.path);
   const bool purged = job.from_held && job.kind == Job::Kind::rank_time && !name_exists(local_of(run.roots, file.path));
   if (purged) acts.removed_by_program(file.path);  // before it was carried, so that no event will tell
 }
@@ -126,11 +126,11 @@ void Work::carried(const Job& job, const Published& published) {
   for (const std::string& path : job.prepared->removed) run.record(removed_record(path));
   if (job.kind == Job::Kind::removal) return;
   note_made_directories(job);
-  if (job.kind == Job::Kind::growth || job.prepared->tail) others.growing().note_outcome(job);
+  if (job.kind == Job::Kind::growth || job.prepared->tail) waiting.growing().note_outcome(job);
   if (job.prepared->postponed) {
-    if (run.phase == Phase::running && job.kind == Job::Kind::other_time) return;
+    if (run.phase == Phase::running && job.kind == Job::Kind::quiet_time) return;
     if (run.phase == Phase::running) {
-      others.wait_for_quiet(job.key);
+      waiting.wait_for_quiet(job.key);
     } else {
       not_carried.still_open.insert(job.key);
     }
@@ -147,7 +147,7 @@ void Work::carried(const Job& job, const Published& published) {
                          "the owner or group that the bit was set for",
                          printable(path)));
   run.figures.carried_bytes(published.bytes);
-  if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth || job.kind == Job::Kind::other_time) return;
+  if (job.kind == Job::Kind::file || job.kind == Job::Kind::growth || job.kind == Job::Kind::quiet_time) return;
   if (job.kind == Job::Kind::checkpoint) return checkpoints.carried(job, published);
   if (job.kind == Job::Kind::group_time) {
     run.record(collated_record({job.time, std::string(parent_of(job.key)), job.rank, job.last, job.prepared->sources}));

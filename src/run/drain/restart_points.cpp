@@ -309,7 +309,7 @@ void RestartPoints::find_home() {
 // The run removes superseded states only while nothing is in doubt. The end deals with those that stay.
 bool RestartPoints::may_remove() const {
   return run_.phase == Phase::running && work_.not_carried.failures.empty() && !run_.ledger.lost_events() &&
-         run_.trouble != Code::conflict && run_.trouble != Code::lost;
+         !run_.witnesses.lost_events && run_.trouble != Code::conflict && run_.trouble != Code::lost;
 }
 
 void RestartPoints::give_up_superseded() {

@@ -51,7 +51,7 @@ class RestartPoints {
 
   const LastLook& last() const { return last_; }
   // The library writes down its times, and keeps what it purges.
-  bool is_told_of(int rank) const { return run_.witnesses.pages && run_.witnesses.pages->page_of(rank).begun != 0; }
+  bool is_told_of(int rank) const { return run_.witnesses.tell_of(rank); }
   std::optional<std::string> newest_complete() const;
   std::optional<std::string> newest_safe() const;
   // The newest, oldest first.

@@ -98,7 +98,7 @@ void remove_taken(const std::vector<Root>& roots) {
 }
 
 // Directories of ranks that came with their files, parents first.
-Status note_placed_directories(Run& run, const std::string& file) {
+Status note_named_directories(Run& run, const std::string& file) {
   std::vector<std::string> unknown;
   for (std::string at(parent_of(file)); !at.empty() && !run.ledger.find(at); at = parent_of(at)) unknown.push_back(at);
   if (openfoam::group_of(file.substr(0, file.find('/'))) && !run.time_path(file)) return {};
@@ -111,7 +111,7 @@ Status note_placed_directories(Run& run, const std::string& file) {
 }
 
 // Files that got their names just before the run was killed are its own.
-Status note_placed(Run& run) {
+Status note_named(Run& run) {
   const auto placing = run.ledger.placing();
   for (const auto& [named, before] : placing) {
     const auto status = run.shared->status(named);
@@ -119,7 +119,7 @@ Status note_placed(Run& run) {
     if (!*status) continue;
     const Identity now = identity_of(**status);
     if (now.inode != before.inode || now.size != before.size || now.mtime_ns != before.mtime_ns) continue;
-    if (auto noted = note_placed_directories(run, named); !noted) return noted;
+    if (auto noted = note_named_directories(run, named); !noted) return noted;
     run.record(placed_record(named, now));
   }
   return {};
@@ -233,7 +233,7 @@ Result<std::unique_ptr<Drain>> Drain::resume(const DrainRequest& request, const 
   add_ranks(state->points, run, roots, ranks);
   if (auto opened = state->work.checkpoints.open(); !opened) return forward(opened);
   if (auto clean = remove_replaced(run); !clean) return forward(clean);
-  if (auto own = note_placed(run); !own) return forward(own);
+  if (auto own = note_named(run); !own) return forward(own);
   read_pages(run, state->points, state->seen);
   if (auto found = state->work.groups.find(); !found) return forward(found);
   remove_temporaries(run);

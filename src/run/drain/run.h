@@ -1,5 +1,5 @@
-// The run, as all parts of a Drain know it: where it works, the ledger with its journal, and what people are told.
-// Private to the room.
+// The run, as all parts of a Drain know it: where it works, the ledger with its journal, the witnesses of what the
+// program does, and what people are told. Private to the room.
 #pragma once
 
 #include <time.h>
@@ -39,6 +39,10 @@ struct Witnesses {
   std::optional<FailedWrites> failed_writes = {};  // where that library is loaded
   std::uint64_t failures_seen = 0;                 // of them
   bool pool_is_full = false, pool_was_scarce = false;
+
+  core::Page page_of(int rank) const { return pages ? pages->page_of(rank) : core::Page{}; }
+  // The library writes down the times of this rank, and keeps what it purges.
+  bool tell_of(int rank) const { return page_of(rank).begun != 0; }
 };
 
 struct Run {
@@ -82,7 +86,7 @@ struct Run {
     return serves(time.rank) && is_new_time(time.rank, time.time);
   }
   bool holds_times() const { return !request.settings.live || request.settings.hold_times; }
-  // Looks find the times that go to the case, as a whole. Else they go when they are quiet (other_times.h).
+  // Looks find the times that go to the case, as a whole. Else they go when they are quiet (quiet_times.h).
   bool carries_times_whole() const { return holds_times() || request.settings.collated; }
   // Whether `at` is the link to the case that staging or evicting puts in the place of `path`.
   bool is_link_to_case(const std::string& path, const std::string& at) const;

@@ -1,5 +1,5 @@
 // Times of ranks that a script starts by itself (`mpirun ... simpleFoam -parallel` in ./Allrun). Nobody is told when
-// such a rank goes on or ends, so their times are carried when they are quiet (other_times.h); here only what of them
+// such a rank goes on or ends, so their times are carried when they are quiet (quiet_times.h); here only what of them
 // is safe is of interest. Private to the room. One thread at a time.
 #pragma once
 

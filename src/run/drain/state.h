@@ -2,7 +2,8 @@
 // HeldStates are the times of ranks, and files of them under names that nobody else takes away. Work has what waits for
 // the case and the units under way to it. RestartPoints tells what a run can be started from, and frees the rest.
 // Observation takes in what the program does. ControlFiles shows it what changes on the case. End brings all to its
-// close. Private to the room.
+// close. Jobs in the mover's threads use nothing above Work: all else is gone before these threads end. Private to the
+// room.
 #pragma once
 
 #include <memory>

@@ -89,7 +89,7 @@ void Work::submit(Job job, Mover::Make make) {
   job.closings = doubts.closings();
   job.at_end = run.phase != Phase::running;
   const bool is_time =
-      job.kind == Job::Kind::rank_time || job.kind == Job::Kind::group_time || job.kind == Job::Kind::other_time;
+      job.kind == Job::Kind::rank_time || job.kind == Job::Kind::group_time || job.kind == Job::Kind::quiet_time;
   if (is_time && job.place.turn == 0) job.place = {Line::times, ++run.last_turn};
   const std::uint64_t ticket = mover->submit(
       std::move(make), [this](const Outcome& outcome) { outcomes.push(outcome); }, job.place);
@@ -176,7 +176,7 @@ void Work::submit_file_from(const std::string& source, const std::string& path, 
   }
   const auto known = run.ledger.find(path);
   if (known && !acts.free_borrowers(path)) {
-    if (run.phase == Phase::running) others.wait_for_quiet(path, std::nullopt, turn);
+    if (run.phase == Phase::running) waiting.wait_for_quiet(path, std::nullopt, turn);
     return;
   }
   if (waits_for_file(std::string(parent_of(path)))) return;  // a later pass finds it
@@ -261,10 +261,10 @@ void Work::submit_rank_time(int rank, const std::string& time, bool from_held, s
       });
 }
 
-// A time that was quiet (other_times.h).
-void Work::submit_other_time(const std::string& directory) {
+// A time that was quiet (quiet_times.h).
+void Work::submit_quiet_time(const std::string& directory) {
   const auto prepared = std::make_shared<Prepared>();
-  Job job{Job::Kind::other_time, directory, 0, 0, {}, false, prepared};
+  Job job{Job::Kind::quiet_time, directory, 0, 0, {}, false, prepared};
   submit(std::move(job),
          [directory, local = local_of(run.roots, directory), prepared, placed = run.request.placed,
           lower = run.request.lower, &on_their_way = links.on_their_way()]() -> Result<std::optional<layouts::Unit>> {
@@ -356,7 +356,7 @@ void Work::submit_time(const std::string& time, bool from_held) {
 
 // Submits files and checkpoints that wait for the end of the run: their room is needed.
 void Work::submit_waiting() {
-  if (!run.request.settings.live) others.submit_quiet(Clock::duration::zero());
+  if (!run.request.settings.live) waiting.submit_quiet(Clock::duration::zero());
   checkpoints.carry_all();
 }
 

@@ -1,4 +1,4 @@
-// Work: what is under way to the case, and what became of it. Private to the room.
+// Work: what waits for the case, what is under way to it, and what became of that. Private to the room.
 #pragma once
 
 #include <sys/types.h>
@@ -24,10 +24,10 @@
 #include "run/drain/jobs.h"
 #include "run/drain/links.h"
 #include "run/drain/look.h"
-#include "run/drain/other_files.h"
 #include "run/drain/run.h"
 #include "run/drain/unreadable.h"
 #include "run/drain/version.h"
+#include "run/drain/waiting_files.h"
 
 namespace forebay::drain {
 
@@ -64,7 +64,7 @@ struct Work {
   NotCarried not_carried = {};
   Progress progress{.last_made = run.start};
   Acts acts{run, *this};
-  OtherFiles others{run, *this};
+  WaitingFiles waiting{run, *this};
   Links links{run, *this};
   Checkpoints checkpoints{run, *this};
   Unreadable unreadable{run, *this};
@@ -91,7 +91,7 @@ struct Work {
                         std::shared_ptr<const Partners> partners = nullptr, std::uint64_t turn = 0);
   void submit_group_time(int first, int last, const std::string& time, bool from_held);
   void submit_time(const std::string& time, bool from_held);
-  void submit_other_time(const std::string& directory);
+  void submit_quiet_time(const std::string& directory);
   void submit_waiting();
   void submit_removal(const std::string& path);
 

@@ -17,7 +17,10 @@ void Drain::set_writers(Writers writers) {
 }
 
 void LateWriters::see(Writers processes) {
-  walk_is_due_ = walk_is_due_ || processes != processes_;
+  if (processes != processes_) {
+    walk_is_due_ = true;
+    work_.not_carried.still_open.clear();
+  }
   processes_ = std::move(processes);
   left_doubts_ = left_doubts_ || !processes_.writing.empty() || !processes_.lingering.empty();
 }
@@ -45,9 +48,8 @@ void LateWriters::note_left() {
                   listed(left), advice::resume(run_.case_now())));
 }
 
-// A process that has a file open for writing
-// is waited for as long as patience allows. Other processes of the run may open one again (a loop of `echo >> file`):
-// they are waited for while they do so.
+// A process that has a file open for writing is waited for as long as patience allows. Other processes of the run may
+// open one again (a loop of `echo >> file`): they are waited for while they do so.
 bool LateWriters::wait() {
   const auto now = run_.clock.now();
   const bool open = !processes_.writing.empty() || !work_.not_carried.still_open.empty();

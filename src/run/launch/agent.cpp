@@ -642,6 +642,7 @@ void Agent::finish() {
   // `tee` may have opened its file only when the run had begun, and a launcher opens its own by itself.
   if (is_alive(plan_)) drain_->add_logs(logs_of(plan_.submit_pid, plan_.case_path));
   WriterWatch watch(run_, *drain_, clock_);
+  watch.begin();
   if (auto begun = drain_->begin_finish(cleanly); !begun) log(begun.error().text());
   while (!drain_->finished()) {
     note_steps(true);

@@ -115,6 +115,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
     return progress(report);
   };
   WriterWatch watch(*run, **drain, clock);
+  watch.begin();
   if (auto begun = (*drain)->begin_finish(cleanly); !begun) return forward(begun);
   while (!(*drain)->finished()) {
     if (name_exists(join(home, leave_name))) (*drain)->carry_restartable_only();
@@ -130,8 +131,7 @@ Result<NodeReport> resume_drain(const PoolRun& found, bool cleanly, const Resume
   (void)update();
   leave_outcome(*locked, report);
   drain->reset();
-  if (keep) return report;
-  return tell_and_empty(*run, std::move(report));
+  return keep ? Result<NodeReport>(std::move(report)) : tell_and_empty(*run, std::move(report));
 }
 
 namespace {

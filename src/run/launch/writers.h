@@ -18,7 +18,9 @@ drain::Writers find_writers(const PoolRun& run);
 // Finds them, and tells the drain: at once, and then while the drain waits for them, more rarely the longer that lasts.
 class WriterWatch {
  public:
-  WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock);
+  WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock) : run_(run), drain_(drain), clock_(clock) {}
+  // The caller calls it before the drain ends.
+  void begin();
   // The caller calls it while the drain ends, about every pause().
   void update();
   std::chrono::milliseconds pause() const;
@@ -29,9 +31,9 @@ class WriterWatch {
   const PoolRun& run_;
   drain::Drain& drain_;
   Clock& clock_;
-  drain::Writers writers_;
-  Clock::time_point next_;
-  std::chrono::milliseconds pause_;
+  drain::Writers writers_ = {};
+  Clock::time_point next_ = {};
+  std::chrono::milliseconds pause_ = {};
 };
 
 }  // namespace forebay::launch

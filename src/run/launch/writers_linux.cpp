@@ -142,9 +142,11 @@ drain::Writers find_writers(const PoolRun& run) {
   return writers;
 }
 
-WriterWatch::WriterWatch(const PoolRun& run, drain::Drain& drain, Clock& clock)
-    : run_(run), drain_(drain), clock_(clock), writers_(find_writers(run)), next_(clock.now()), pause_(shortest_pause) {
+void WriterWatch::begin() {
+  writers_ = find_writers(run_);
   drain_.set_writers(writers_);
+  pause_ = shortest_pause;
+  next_ = clock_.now();
 }
 
 void WriterWatch::update() {

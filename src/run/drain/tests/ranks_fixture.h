@@ -42,7 +42,6 @@ class DrainTest : public DrivenTest {
     for (const std::string pool : {"/s0/", "/s1/"}) write(pool_ + pool + sentinel_name, "{}");
     settings_.all_ranks = 2;
     settings_.settle = std::chrono::milliseconds(10);
-    settings_.vouch_after = std::chrono::milliseconds(10);
     settings_.look = std::chrono::milliseconds(1);
     settings_.patience = std::chrono::seconds(1);
     settings_.mover.first_retry = std::chrono::milliseconds(5);

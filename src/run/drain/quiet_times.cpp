@@ -1,4 +1,4 @@
-#include "run/drain/other_times.h"
+#include "run/drain/quiet_times.h"
 
 #include <sys/stat.h>
 
@@ -35,7 +35,7 @@ std::vector<std::string> last_processor_first(const std::set<std::string>& direc
 
 }  // namespace
 
-std::optional<std::string> OtherTimes::directory_of(const std::string& path, bool is_directory) const {
+std::optional<std::string> QuietTimes::directory_of(const std::string& path, bool is_directory) const {
   std::string directory;
   if (const auto time = run_.time_of(path, is_directory)) {
     const bool serves = run_.serves(time->rank);
@@ -54,12 +54,12 @@ std::optional<std::string> OtherTimes::directory_of(const std::string& path, boo
   return directory;
 }
 
-void OtherTimes::on_case_elsewhere(const std::string& time) {
+void QuietTimes::on_case_elsewhere(const std::string& time) {
   if (!on_case_elsewhere_ || openfoam::time_less(*on_case_elsewhere_, time)) on_case_elsewhere_ = time;
 }
 
 // But not much later for that, since what the case lacks is lost with the node.
-bool OtherTimes::waits_for_nodes(const std::string& time, Clock::time_point since) const {
+bool QuietTimes::waits_for_nodes(const std::string& time, Clock::time_point since) const {
   if (!run_.serves(0) || run_.alone()) return false;
   if (on_case_elsewhere_ && !openfoam::time_less(*on_case_elsewhere_, time)) return false;
   const auto longest = std::min<Clock::duration>(longest_wait_for_nodes, run_.request.settings.safe_interval / 4);
@@ -67,9 +67,9 @@ bool OtherTimes::waits_for_nodes(const std::string& time, Clock::time_point sinc
 }
 
 // In the order in which they were begun. The last one may be about to get more files.
-void OtherTimes::submit_quiet(Clock::duration settle) {
+void QuietTimes::submit_quiet(Clock::duration settle) {
   std::map<std::string, Group> groups;
-  const auto& pending = work_.others.pending();
+  const auto& pending = work_.waiting.pending();
   for (const auto& [path, waits] : pending) {
     const auto directory = directory_of(path, false);
     if (!directory) continue;
@@ -84,33 +84,33 @@ void OtherTimes::submit_quiet(Clock::duration settle) {
   for (const Group* group : order) {
     const auto quiet = run_.clock.now() - group->since;
     const bool told = quiet >= settle / settles_when_told && have_left(group->directories);
-    const bool is_left = told || quiet >= OtherFiles::most_settles * settle ||
+    const bool is_left = told || quiet >= WaitingFiles::most_settles * settle ||
                          (quiet >= settle && has_later(*group->directories.begin()));
     const std::string time(name_of(*group->directories.begin()));
     if (std::ranges::any_of(group->directories, [&](const std::string& each) { return is_cut(each); })) continue;
     if (!is_left || work_.jobs.size() >= Work::most_jobs || waits_for_nodes(time, group->since)) return;
     for (const std::string& directory : last_processor_first(group->directories)) {
       if (work_.in_flight.contains(directory)) continue;
-      work_.others.forget_below(directory);
-      work_.submit_other_time(directory);
+      work_.waiting.forget_below(directory);
+      work_.submit_quiet_time(directory);
     }
   }
 }
 
 // It goes when the program has ended, like any file that is cut.
-bool OtherTimes::is_cut(const std::string& directory) const {
+bool QuietTimes::is_cut(const std::string& directory) const {
   const auto time = run_.time_path(directory);
   return time && run_.serves(time->rank) && work_.looks.is_cut(time->rank, time->time);
 }
 
-bool OtherTimes::have_left(const std::set<std::string>& directories) const {
+bool QuietTimes::have_left(const std::set<std::string>& directories) const {
   return std::ranges::all_of(directories, [&](const std::string& directory) {
     const auto time = run_.time_path(directory);
     return time && run_.serves(time->rank) && work_.looks.has_left(time->rank, time->time);
   });
 }
 
-bool OtherTimes::has_later(const std::string& directory) const {
+bool QuietTimes::has_later(const std::string& directory) const {
   const auto entries = list_directory(local_of(run_.roots, std::string(parent_of(directory))));
   const std::string time(name_of(directory));
   return entries && std::ranges::any_of(*entries, [&](const DirectoryEntry& entry) {
@@ -118,12 +118,12 @@ bool OtherTimes::has_later(const std::string& directory) const {
          });
 }
 
-void OtherTimes::submit(const std::set<std::string>& directories) {
+void QuietTimes::submit(const std::set<std::string>& directories) {
   for (const std::string& directory : last_processor_first(directories))
-    if (!work_.in_flight.contains(directory)) work_.submit_other_time(directory);
+    if (!work_.in_flight.contains(directory)) work_.submit_quiet_time(directory);
 }
 
-void OtherTimes::try_again(const Job& job, bool was_changed) {
+void QuietTimes::try_again(const Job& job, bool was_changed) {
   const std::string local = local_of(run_.roots, job.key);
   if (!name_exists(local)) return;
   if (!job.prepared->postponed && !was_changed) in_pieces_.insert(job.key);
@@ -131,7 +131,7 @@ void OtherTimes::try_again(const Job& job, bool was_changed) {
   std::error_code none;
   for (std::filesystem::recursive_directory_iterator at(local, none), end; !none && at != end; at.increment(none))
     if (!at->is_directory(none) || at->is_symlink(none))
-      work_.others.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
+      work_.waiting.wait_for_quiet(join(job.key, at->path().string().substr(local.size() + 1)));
 }
 
 }  // namespace forebay::drain

@@ -1,4 +1,5 @@
-// Files outside new times. Private to the room.
+// Waiting files: what the program has closed, until it is quiet and goes to the case in its turn. New times that looks
+// bring whole (Run::carries_times_whole) do not wait here. Private to the room.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +12,14 @@
 
 #include "run/drain/growing.h"
 #include "run/drain/jobs.h"
-#include "run/drain/other_times.h"
+#include "run/drain/quiet_times.h"
 #include "run/drain/run.h"
 #include "run/drain/walk.h"
 #include "run/drain/watch.h"
 
 namespace forebay::drain {
 
-class OtherFiles {
+class WaitingFiles {
  public:
   struct Waits {
     Clock::time_point since = {};  // its last change
@@ -33,7 +34,7 @@ class OtherFiles {
   // what was closed after it waits for it.
   static constexpr int most_settles = 5;
 
-  OtherFiles(Run& run, Work& work) : run_(run), work_(work) {}
+  WaitingFiles(Run& run, Work& work) : run_(run), work_(work) {}
 
   void handle(const Event& event);
   void handle_placed(const Event& event);
@@ -60,7 +61,6 @@ class OtherFiles {
   // The path in the case of a placed file; nullopt: none is known yet.
   std::optional<std::string> name_of_placed(const std::string& file) const;
 
-  // order.cpp
   // Nothing that was closed before waits, or is on its way, under a name that the case lacks.
   bool is_next(const std::string& path);
   // A listing tells of files in any order: from the `first` event on they come in that of their last changes.
@@ -69,7 +69,7 @@ class OtherFiles {
   bool is_turn_of(const std::string& path, std::uint64_t turn) const;
 
   GrowingFiles& growing() { return growing_; }
-  OtherTimes& times() { return times_; }
+  QuietTimes& times() { return times_; }
 
  private:
   static constexpr std::size_t most_pending = 16'384;
@@ -94,7 +94,7 @@ class OtherFiles {
   std::map<std::string, std::string> placed_names_ = {};  // placed file -> its path in the case, as last told
   std::set<std::string> removed_controls_ = {};
   GrowingFiles growing_{run_, work_};
-  OtherTimes times_{run_, work_};
+  QuietTimes times_{run_, work_};
 };
 
 }  // namespace forebay::drain

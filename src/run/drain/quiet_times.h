@@ -17,9 +17,9 @@
 
 namespace forebay::drain {
 
-class OtherTimes {
+class QuietTimes {
  public:
-  OtherTimes(Run& run, Work& work) : run_(run), work_(work) {}
+  QuietTimes(Run& run, Work& work) : run_(run), work_(work) {}
 
   // The directory of such a time that the case does not have and that `path` lies in, or is. A file or a link may have
   // a name like that, too.

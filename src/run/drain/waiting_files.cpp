@@ -1,15 +1,17 @@
-// Files outside new times: what events tell of them, and those that no event told of.
+// Waiting files: what events tell of them, those that no event told of, and whose turn it is.
 #include <sys/stat.h>
 
 #include <algorithm>
 
+#include "run/drain/order.h"
 #include "run/drain/placed.h"
 #include "run/drain/state.h"
+#include "run/drain/version.h"
 #include "run/openfoam/openfoam.h"
 
 namespace forebay::drain {
 
-void OtherFiles::handle(const Event& event) {
+void WaitingFiles::handle(const Event& event) {
   if (event.gone()) {
     const bool removed = event.kind == Event::Kind::deleted;
     bool counted = false;
@@ -67,7 +69,7 @@ void OtherFiles::handle(const Event& event) {
 }
 
 // True if the entry was put there to be shown to the program (control_files.h), and nobody has touched it since.
-bool OtherFiles::is_as_staged(const Event& event, const struct stat& status, const std::string& target) const {
+bool WaitingFiles::is_as_staged(const Event& event, const struct stat& status, const std::string& target) const {
   if (event.kind == Event::Kind::closed || !run_.ledger.was_brought(event.path)) return false;
   const auto known = run_.ledger.find(event.path);
   if (!known || known->deleted || known->drained) return false;
@@ -76,7 +78,7 @@ bool OtherFiles::is_as_staged(const Event& event, const struct stat& status, con
 }
 
 // Counts a file; of one that was counted before, only the bytes that it has more.
-void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_t bytes) {
+void WaitingFiles::count(const std::string& path, const FileId& file, std::uint64_t bytes) {
   const auto known = counted_.find(file);
   const auto carried = known == counted_.end() ? run_.ledger.find(path) : std::nullopt;
   if (known != counted_.end()) {
@@ -90,7 +92,7 @@ void OtherFiles::count(const std::string& path, const FileId& file, std::uint64_
 }
 
 // A rename gave the name to another file: the file that had it before is gone.
-void OtherFiles::replaced(const std::string& path, const FileId& by) {
+void WaitingFiles::replaced(const std::string& path, const FileId& by) {
   const auto known = run_.ledger.find(path);
   const bool carried = known && known->drained;
   const auto waits = pending_.find(path);
@@ -102,7 +104,7 @@ void OtherFiles::replaced(const std::string& path, const FileId& by) {
 
 // The program removed it, or put another in its place: unless what was counted under its name is the later one. An
 // older version may be on the case, or on its way there. True if it was counted as gone.
-bool OtherFiles::never_shared(const std::string& path, const FileId& file) {
+bool WaitingFiles::never_shared(const std::string& path, const FileId& file) {
   const auto found = counted_.find(file);
   const auto there = status_of(local_of(run_.roots, path));
   if (found == counted_.end() || (there && FileId{there->st_dev, there->st_ino} == file)) return false;
@@ -115,7 +117,7 @@ bool OtherFiles::never_shared(const std::string& path, const FileId& file) {
 
 // The directories of placed files are watched under their own paths, and their files have the tree's names by its
 // links.
-void OtherFiles::handle_placed(const Event& event) {
+void WaitingFiles::handle_placed(const Event& event) {
   if (event.kind == Event::Kind::deleted) placed_names_.erase(event.path);
   struct stat status {};
   if (event.kind != Event::Kind::closed || ::lstat(event.path.c_str(), &status) != 0) return;
@@ -130,7 +132,7 @@ void OtherFiles::handle_placed(const Event& event) {
   if (const auto target = read_link(local_of(run_.roots, path)); target && *target == event.path) wait_for_quiet(path);
 }
 
-void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file, std::uint64_t turn) {
+void WaitingFiles::wait_for_quiet(const std::string& path, std::optional<FileId> file, std::uint64_t turn) {
   run_.uncarried.written(path);
   if (pending_.size() >= most_pending && !pending_.contains(path)) {
     overlooked_ = true;
@@ -150,11 +152,11 @@ void OtherFiles::wait_for_quiet(const std::string& path, std::optional<FileId> f
   if (turn != 0 && keeps_turn) waits.turn = std::min(waits.turn, turn);
 }
 
-void OtherFiles::forget(const std::string& path) {
+void WaitingFiles::forget(const std::string& path) {
   if (const auto waits = pending_.find(path); waits != pending_.end()) drop(waits);
 }
 
-void OtherFiles::forget_below(const std::string& directory) {
+void WaitingFiles::forget_below(const std::string& directory) {
   // "1.5/U" stands between "1" and "1/U".
   for (auto at = pending_.lower_bound(directory); at != pending_.end() && at->first.starts_with(directory);) {
     const auto waits = at++;
@@ -164,7 +166,7 @@ void OtherFiles::forget_below(const std::string& directory) {
   }
 }
 
-std::map<std::string, std::uint64_t> OtherFiles::end() {
+std::map<std::string, std::uint64_t> WaitingFiles::end() {
   std::map<std::string, std::uint64_t> turns;
   for (const auto& [path, waits] : pending_) turns[path] = waits.turn;
   while (!pending_.empty()) drop(pending_.begin());
@@ -172,17 +174,17 @@ std::map<std::string, std::uint64_t> OtherFiles::end() {
   return turns;
 }
 
-std::optional<std::string> OtherFiles::name_of_placed(const std::string& file) const {
+std::optional<std::string> WaitingFiles::name_of_placed(const std::string& file) const {
   const auto name = placed_names_.find(file);
   return name == placed_names_.end() ? std::nullopt : std::optional(name->second);
 }
 
-void OtherFiles::end_catch_up() {
+void WaitingFiles::end_catch_up() {
   if (catch_up_) overlooked_ = true;
   catch_up_.reset();
 }
 
-void OtherFiles::find_overlooked() {
+void WaitingFiles::find_overlooked() {
   constexpr std::size_t portion = 1000;
   if (overlooked_ && !catch_up_ && pending_.size() < most_pending / 2) {
     overlooked_ = false;
@@ -200,6 +202,109 @@ void OtherFiles::find_overlooked() {
       handle({Event::Kind::found, output.path});
     }
   }
+}
+
+// A link may be made before its target, or lead to a time. A file that is held open for the whole run is there when it
+// grows, or at the end. Nobody waits for what was never there, or is out of the case.
+bool WaitingFiles::waits_for_target(const std::string& path) const {
+  int links = 0;
+  const auto target = target_of(run_.roots, run_.request.case_path, path, links);
+  if (!target || target->empty() || !name_exists(local_of(run_.roots, *target))) return false;
+  const auto known = run_.ledger.find(*target);
+  return !known || known->deleted || !(known->on_case || known->directory);
+}
+
+void WaitingFiles::drop(std::map<std::string, Waits>::iterator waits) {
+  work_.mover->leave({Line::files, waits->second.turn});
+  pending_.erase(waits);
+}
+
+void WaitingFiles::is_on_case(const std::string& path) {
+  if (const auto waits = pending_.find(path); waits != pending_.end()) waits->second.is_absent = false;
+}
+
+bool WaitingFiles::is_turn_of(const std::string& path, std::uint64_t turn) const {
+  const auto waits = pending_.find(path);
+  return waits != pending_.end() && waits->second.turn == turn;
+}
+
+bool WaitingFiles::may_name_others(const std::string& path) const {
+  const auto source = work_.source_of(path);
+  return source && (read_link(*source) || is_text(*source));
+}
+
+// Files that are quiet go, but for those that were closed after a file that the case lacks and that is not quiet yet.
+// The mover keeps the order of those that go. A file whose older version the case has, or that is on its way, holds
+// nobody back here: its name is there, or will be in its turn.
+void WaitingFiles::submit_quiet(Clock::duration settle) {
+  const auto now = run_.clock.now();
+  std::uint64_t first_absent = UINT64_MAX, held = 0;
+  for (const auto& [ticket, job] : work_.jobs) {
+    held += job.version_bytes;
+    if (job.kind != Job::Kind::growth) continue;
+    const auto waits = pending_.find(job.key);
+    if (waits != pending_.end() && waits->second.is_absent) first_absent = std::min(first_absent, waits->second.turn);
+  }
+  times_.submit_quiet(settle);
+  std::vector<std::pair<std::uint64_t, std::string>> quiet;
+  for (const auto& [path, waits] : pending_) {
+    if (work_.in_flight.contains(path) || times_.directory_of(path, false)) continue;
+    if (now - waits.since >= settle || now - waits.first >= most_settles * settle)
+      quiet.emplace_back(waits.turn, path);
+    else if (waits.is_absent)
+      first_absent = std::min(first_absent, waits.turn);
+  }
+  std::ranges::sort(quiet);
+  for (const auto& [turn, path] : quiet) {
+    if (turn > first_absent || work_.jobs.size() >= Work::most_jobs || held > most_held) return;
+    if (waits_for_target(path)) continue;  // it holds nobody back: that may last until the end
+    const auto source = work_.source_of(path);
+    auto version = source ? version_of(*source, path) : std::nullopt;
+    if (version && changes(path)) {  // its turn is another one
+      if (pending_.at(path).is_absent) return;
+      continue;
+    }
+    if (version) held += version->bytes();
+    const auto waits = pending_.extract(path);
+    counted_.erase(waits.mapped().file);
+    work_.submit_file(path, true, nullptr, turn, version ? std::make_shared<Version>(std::move(*version)) : nullptr);
+    if (!work_.in_flight.contains(path)) work_.mover->leave({Line::files, turn});
+  }
+}
+
+// By an event that was not handled yet.
+bool WaitingFiles::changes(const std::string& path) {
+  return run_.witnesses.watcher && run_.witnesses.watcher->waits_for(path, run_.now(), Watcher::Change::any);
+}
+
+bool WaitingFiles::is_next(const std::string& path) {
+  const auto found = pending_.find(path);
+  if (changes(path)) return false;
+  if (found == pending_.end()) return true;
+  const std::uint64_t turn = found->second.turn;
+  const auto holds = [&](const auto& each) { return each.second.is_absent && each.second.turn < turn; };
+  if (std::ranges::any_of(pending_, holds)) return false;
+  return std::ranges::none_of(work_.jobs, [&](const auto& each) {
+    const Job& job = each.second;
+    return job.place.line == Line::files && job.place.turn < turn && !run_.ledger.find(job.key);
+  });
+}
+
+void WaitingFiles::order_found(std::vector<Event>& events, std::size_t first) const {
+  std::vector<std::size_t> places;
+  std::vector<std::pair<FinalOrder::Rank, Event>> files;
+  for (std::size_t at = first; at < events.size(); ++at) {
+    const Event& event = events[at];
+    if (event.kind != Event::Kind::found || event.directory) continue;
+    const auto status = status_of(local_of(run_.roots, event.path));
+    if (!status) continue;
+    const LocalMark mark = mark_of(*status);
+    places.push_back(at);
+    files.emplace_back(FinalOrder::Rank{event.link || names_others(event.path) ? 1 : 0, 0, mark.ctime_ns, mark.inode},
+                       event);
+  }
+  std::ranges::stable_sort(files, {}, [](const auto& each) { return each.first; });
+  for (std::size_t i = 0; i < places.size(); ++i) events[places[i]] = std::move(files[i].second);
 }
 
 }  // namespace forebay::drain
