@@ -136,9 +136,10 @@ class Carrier : public Actor {
     }
     then([this, rank, state, part, line, paths, good] {
       if (!*good) return Next::go_on;
-      if (state)
-        run_.the_case.records[{run_.number, *state}][rank] = {
-            .line = part.line, .paths = *paths, .own = own_names(line, part)};
+      if (!state) return Next::pause;
+      Record record{.line = part.line, .paths = *paths, .own = own_names(line, part)};
+      if (kind() == Kind::resume) judge_record(run_, rank, *state, record);
+      run_.the_case.records[{run_.number, *state}][rank] = std::move(record);
       return Next::pause;
     });
   }
@@ -264,6 +265,7 @@ class Agent : public Carrier {
       hear();
       looks_.clear();
       ended_ = std::ranges::all_of(node_.ranks, [this](Rank each) { return node_.page(each).words.ended; });
+      had_states_ = std::ranges::any_of(node_.ranks, [this](Rank each) { return node_.page(each).words.states != 0; });
       if (node_.number == 0 && !ended_) judge_fresh(run_, node_.ledger);
       const bool knows = run_.habits.start && std::ranges::includes(node_.ledger.written, run_.needed);
       const auto promised = promised_output(run_);
@@ -296,7 +298,7 @@ class Agent : public Carrier {
   void act(bool known) {
     tell_looks(looks_);
     states_ = core::States(times_of(looks_), node_.ledger.written, run_.settings());
-    judge_restartable(run_, states_, known);
+    judge_restartable(run_, states_, known, had_states_);
     core::Seen seen{.states = states_, .now = run_.now, .ended = ended_, .held = {}};
     seen.threads = std::ranges::any_of(looks_, [](const auto& each) { return core::has_threads(each.second); });
     for (const auto& [state, parts] : node_.taken) seen.held.insert(state);
@@ -529,7 +531,7 @@ class Agent : public Carrier {
   Epoch epoch_;
   std::map<Rank, core::RankLook> looks_;
   core::States states_;
-  bool ended_ = false;
+  bool ended_ = false, had_states_ = false;
   std::vector<core::Action> actions_;
 };
 

@@ -35,11 +35,22 @@ std::optional<int> output_of_mesh(const Run& run, int output) {
   return std::nullopt;
 }
 
+// The mesh that this rank wrote with that output may be torn, or something may have been removed of it unseen. That a
+// forked writer of another file died alone does not matter.
+bool is_spoilt_mesh(const Run& run, Rank rank, int output) {
+  const auto line = run.line_of.find({rank, output});
+  const auto truth = run.truth.find({rank, output});
+  return line == run.line_of.end() || run.page(rank).lines.at(line->second).cut || truth == run.truth.end() ||
+         !truth->second.contains(mesh_file) || run.tampered.contains({rank, output});
+}
+
 // A failed write, or something removed unseen: here, or in its mesh.
 bool is_spoilt(const Run& run, int output) {
-  for (const int each : {output, output_of_mesh(run, output).value_or(output)})
-    for (Rank rank = 0; rank < run.habits.ranks; ++rank)
-      if (run.cut.contains({rank, each}) || run.tampered.contains({rank, each})) return true;
+  const auto mesh = output_of_mesh(run, output);
+  for (Rank rank = 0; rank < run.habits.ranks; ++rank) {
+    if (run.cut.contains({rank, output}) || run.tampered.contains({rank, output})) return true;
+    if (mesh && is_spoilt_mesh(run, rank, *mesh)) return true;
+  }
   return false;
 }
 
@@ -57,17 +68,25 @@ void judge_parts(const Run& run, const StateId& state, const std::map<Rank, Part
       std::ranges::none_of(run.tampered, is_of_output) && std::ranges::none_of(run.freed, is_of_output);
   if (!must_be_full && !(is_full(run, output) && is_whole))
     return;  // before a full state was seen a poor time may be called so
+  Names must_have;
+  if (must_be_full) must_have = run.needed;
+  if (must_be_full && state.has_state) must_have.insert(mark);
+  if (is_whole && !run.habits.writes_again)  // what is begun again in place takes names from an older one
+    for (const std::string& name : run.plan[static_cast<std::size_t>(output)].names)
+      if (state_names.contains(name)) must_have.insert(name);
   for (const auto& [rank, part] : parts) {
     const std::string which = "c: rank " + std::to_string(rank) + " " + text(part.line) + " " + what;
-    if (!is_finished(run, rank, output)) throw Broken(which + ", is cut or unfinished");
+    // Names are not counted: a child may have removed just the file that was cut. What is there must be right.
+    if (!is_finished(run, rank, output) && !run.tampered.contains({rank, output}))
+      throw Broken(which + ", is cut or unfinished");
     const auto truth = run.truth.find({rank, output});
     for (const auto& [name, bytes] : part.files) {
       if (!state_names.contains(name) || !run.written.contains(name)) continue;
       const bool same = truth != run.truth.end() && truth->second.contains(name) && truth->second.at(name) == bytes;
       if (!same) throw Broken(which + ", is a mixture: " + name);
     }
-    for (const std::string& name : run.needed)
-      if (must_be_full && !part.files.contains(name)) throw Broken(which + ", lacks " + name);
+    for (const std::string& name : must_have)
+      if (!part.files.contains(name)) throw Broken(which + ", lacks " + name);
   }
 }
 
@@ -78,9 +97,17 @@ int output_of_state(const Run& run, const std::optional<StateId>& state) {
   return found == run.output_of_state.end() ? -1 : found->second;
 }
 
-std::optional<int> promised_output(Run& run) {
+bool may_be_too_far(const Run& run) {
+  return run.habits.nodes > 1 && ((run.habits.threads && run.habits.most_behind > 2) || run.habits.forks);
+}
+
+std::optional<int> promised_output(const Run& run) {
+  return run.habits.start ? newest_full_output(run) : std::nullopt;
+}
+
+std::optional<int> newest_full_output(const Run& run) {
   const Habits& habits = run.habits;
-  if (!habits.start || (habits.writes_again && (!habits.makes_state_files || habits.threads))) return std::nullopt;
+  if (habits.writes_again && (!habits.makes_state_files || habits.threads)) return std::nullopt;
   if (!run.cut.empty() && habits.nodes > 1) return std::nullopt;  // a full pool on one node: the others go on
   for (auto output = run.plan.rbegin(); output != run.plan.rend(); ++output) {
     const int index = output->index;
@@ -88,10 +115,10 @@ std::optional<int> promised_output(Run& run) {
     const bool written_over = std::any_of(run.plan.begin() + index + 1, run.plan.end(), [&](const Output& later) {
       if (later.time != output->time) return false;
       for (Rank rank = 0; rank < habits.ranks; ++rank)
-        if (run.line_of.contains({rank, later.index})) return true;
+        if (run.begun.contains({rank, later.index})) return true;
       return false;
     });
-    if (written_over || (habits.writes_again && (output->time == "0" || habits.start->contains("vort")))) continue;
+    if (written_over || (habits.writes_again && (output->time == "0" || run.needed.contains("vort")))) continue;
     // What the program had purged may have been given up for a time that it then began again.
     if (habits.writes_again && !run.direct.contains({0, output->time})) continue;
     bool all_left = true;
@@ -106,9 +133,22 @@ std::optional<int> promised_output(Run& run) {
   return std::nullopt;
 }
 
-void judge_restartable(Run& run, const core::States& states, bool known) {
+bool is_drained(const Run& run, int output) {
+  const auto stands = [&](Rank rank, int which) {
+    const Output& of = run.plan[static_cast<std::size_t>(which)];
+    const auto found = run.direct.find({rank, of.time});
+    return found != run.direct.end() &&
+           std::ranges::all_of(of.names, [&](const std::string& name) { return found->second.contains(name); });
+  };
+  for (Rank rank = 0; rank < run.habits.ranks; ++rank)
+    if (!stands(rank, output) || !stands(rank, output_of_mesh(run, output).value_or(output))) return false;
+  return std::ranges::all_of(run.nodes, [](const auto& each) { return each->ledger.drained; });
+}
+
+void judge_restartable(Run& run, const core::States& states, bool known, bool had_states) {
   const std::vector<StateId>& good = states.restartable;
   for (const StateId& state : good) {
+    if (had_states && !state.has_state) throw Broken("c: " + text(state) + " is called restartable, but holds no state");
     std::map<Rank, PartFiles> parts;
     for (const auto& [rank, time] : states.common.at(state))
       parts[rank] = {time->line, run.looked_at.at({rank, time->line})};
@@ -144,6 +184,15 @@ void judge_on_case(Run& run, const StateId& state) {
       throw Broken("c: rank " + std::to_string(rank) + " " + text(record.line) + ": not its mesh");
   }
   judge_parts(run, state, parts, false, "is on the case");
+}
+
+void judge_record(const Run& run, Rank rank, const StateId& state, const Record& record) {
+  const auto of_state = run.the_case.records.find({run.number, state});
+  if (of_state == run.the_case.records.end()) return;
+  const auto had = of_state->second.find(rank);
+  if (had == of_state->second.end() || run.tampered.contains({rank, run.output_of.at({rank, record.line})})) return;
+  if (!std::ranges::includes(record.own, had->second.own))
+    throw Broken("b: rank " + std::to_string(rank) + ": " + text(state) + " was on the case with more files");
 }
 
 void judge_told_safe(Run& run, const StateId& state) {
@@ -186,6 +235,13 @@ void judge_kept(const Run& run, const core::Times& times, const std::vector<core
     for (const core::Time& time : mine)
       if (time.left && time.id) newest = std::max(newest, *time.id);
     left = left ? std::min(*left, newest) : newest;
+  }
+  const bool is_kept = run.habits.nodes == 1 || (run.habits.start && !may_be_too_far(run));
+  const auto newest = is_kept ? newest_full_output(run) : std::nullopt;
+  for (const core::Action& each : actions) {
+    if (each.kind != core::Action::Kind::free || newest != run.output_of.at({each.rank, each.line})) continue;
+    if (std::ranges::count_if(times.at(each.rank), &core::Time::kept) <= 4)
+      throw Broken("a: rank " + std::to_string(each.rank) + " frees " + text(each.line) + ", the newest full state");
   }
   const int several = run.habits.nodes > 1 ? (run.habits.threads ? 5 : 3) : 2;
   for (const auto& [rank, mine] : times) {

@@ -222,6 +222,8 @@ class RankProgram : public Writer {
         return each.actor->kind() == Kind::child && each.actor->owner() == owner();
       });
     });
+    // Ranks end together.
+    wait_while([this] { return *std::ranges::min_element(run_.at) + 1 < static_cast<int>(run_.plan.size()); });
     then_step([this] {
       for (const Rank each : ranks_) run_.page(each).words.ended = true;
     });
@@ -301,9 +303,10 @@ class RankProgram : public Writer {
       const core::Line* const old =
           newest == page.newest.end() ? nullptr : &page.lines.at({output.time, newest->second});
       const bool marks = std::ranges::count(output.names, mark) > 0;
-      if (old && old->state != 0 && mine.tree.contains(output.time) && !marks && !page.words.collated &&
-          !wrong("begun_by_any_name"))
-        return Next::pause;  // a late file
+      const bool is_late =
+          old && old->state != 0 && mine.tree.contains(output.time) && !marks && !page.words.collated;
+      if (is_late && !wrong("begun_by_any_name")) return Next::pause;
+      if (!is_late) run_.begun.insert({rank, output.index});
       if (!(wrong("mark_again_ignored") && old && newest->second == page.words.begun)) {
         const LineId id{output.time, ++page.words.begun};
         page.lines[id] = {.id = id, .begun_at = run_.now, .mesh = page.mesh, .begun_before = old != nullptr};

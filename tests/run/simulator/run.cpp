@@ -258,7 +258,11 @@ void Run::rename_on_case(const Rename& rename) {
     if (found != the_case.aside.end()) found->second[rename.name] = rename.bytes;
   } else {
     const auto found = the_case.directories.find({rename.rank, rename.time});
-    if (found != the_case.directories.end()) found->second.files[rename.name] = rename.bytes;
+    if (found == the_case.directories.end()) return;
+    if (found->second.visit != rename.visit)
+      throw Broken("f: " + rename.time + "/" + rename.name + " of rank " + std::to_string(rename.rank) +
+                   " gets bytes of another visit");
+    found->second.files[rename.name] = rename.bytes;
   }
 }
 

@@ -55,6 +55,7 @@ class Run {
 
   Node& home(Rank rank) { return *homes.at(rank); }
   RankPage& page(Rank rank) { return home(rank).page(rank); }
+  const RankPage& page(Rank rank) const { return homes.at(rank)->directories.at(rank).page; }
   RankDirectory& directory(Rank rank) { return home(rank).directories.at(rank); }
   core::Settings settings() const { return {.nodes = habits.nodes, .start = habits.start, .interval = interval}; }
   // The rename that a publisher asked for is done: by path, whatever stands there now.
@@ -108,6 +109,7 @@ class Run {
   std::map<std::pair<Rank, int>, int> pending;
   std::map<std::pair<Rank, std::string>, Directory> direct;  // what the program has, as a direct run would
   std::map<std::pair<Rank, LineId>, CaseFiles> looked_at;    // what the last look at a line saw
+  std::set<std::pair<Rank, int>> begun;  // outputs that are no late files of an older one
   std::set<std::pair<Rank, int>> cut, tampered;
   std::set<std::pair<Rank, int>> freed;  // what was purged of it is gone; the rest may still stand in the tree
   std::vector<StateId> told_safe;

@@ -77,11 +77,11 @@ void after_kill(Run& run, Random& random) {
     for (const auto& node : run.nodes) nodes.push_back(node.get());
   if (how == How::one_lost) nodes.erase(nodes.begin() + random.below(static_cast<int>(nodes.size())));
   const auto found = nodes.empty() ? run.best_on_case() : resume(run, random, nodes);
-  // Nodes may be more restartable states apart than a node keeps: then only safe states are sure.
-  const bool too_far = run.habits.nodes > 1 && ((run.habits.threads && run.habits.most_behind > 2) || run.habits.forks);
-  if (how == How::same_nodes && want && !ending && output_of_state(run, found) < *want && !too_far)
+  if (how == How::same_nodes && want && !ending && output_of_state(run, found) < *want && !may_be_too_far(run))
     throw Broken("a: output " + std::to_string(*want) + " was left by all, resume finds " +
                  std::to_string(output_of_state(run, found)));
+  if (want && is_drained(run, *want) && output_of_state(run, run.best_on_case()) < *want)
+    throw Broken("a: output " + std::to_string(*want) + " was drained, the case does not tell");
   if (safe && !ending) {
     if (!found || *found < *safe) throw Broken("b: a state had been safe, an older one is found");
     judge_on_case(run, *found);
