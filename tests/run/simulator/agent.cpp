@@ -24,6 +24,20 @@ Directory files_of(const RankDirectory& of, const LineId& line) {
   return found;
 }
 
+// What stands under the name, in the tree and in kept/, whichever line it is of.
+std::vector<FilePointer> files_called(const RankDirectory& of, const LineId& line, const std::string& name) {
+  std::vector<FilePointer> found;
+  const auto add = [&](const auto& directories, const auto& key) {
+    const auto directory = directories.find(key);
+    if (directory == directories.end()) return;
+    if (const auto file = directory->second->find(name); file != directory->second->end())
+      found.push_back(file->second);
+  };
+  add(of.tree, line.time);
+  add(of.kept, line);
+  return found;
+}
+
 Names own_names(const core::Line& line, const Taken& part) {
   Names own;
   for (const auto& [path, each] : part.files)
@@ -69,9 +83,9 @@ class Carrier : public Actor {
       for (core::RankLook::OfLine& of : found.lines) {
         const auto kept = mine.kept.find(of.before.id);
         of.kept = kept != mine.kept.end();
-        CaseFiles& bytes = run_.looked_at[{rank, of.before.id}];
-        bytes.clear();
-        if (of.kept) add_files(*kept->second, of, bytes);
+        auto& files = run_.looked_at[{rank, of.before.id}];
+        files.clear();
+        if (of.kept) add_files(*kept->second, of, files);
       }
     });
     perhaps_pause();
@@ -106,9 +120,9 @@ class Carrier : public Actor {
         if (!*good) return;
         Taken& got = node.taken.at(state)[rank];
         got = {.line = part.line, .files = {}};
-        take_names(node, state, rank, part, part.line, part.names, good);
+        take_names(node, state, rank, part.line, part.names, good);
         if (part.mesh && *part.mesh != part.line && !wrong("mesh_not_taken"))
-          take_names(node, state, rank, part, *part.mesh, {mesh_file}, good);
+          take_names(node, state, rank, *part.mesh, {mesh_file}, good);
         then_at_once([&node, rank, line = part.line, good] {
           const RankDirectory& mine = node.directories.at(rank);
           const bool is_there = mine.page.is_newest(line) || mine.kept.contains(line) || wrong("not_looked_again");
@@ -160,36 +174,37 @@ class Carrier : public Actor {
 
  private:
   void perhaps_pause() {
-    then([this] { return run_.random.chance(.3) ? Next::pause : Next::go_on; });
+    then([this] {
+      if (run_.random.chance(.02)) pauses(run_.random.below(60));  // a large directory
+      return run_.random.chance(.3) ? Next::pause : Next::go_on;
+    });
   }
 
   // A later call wins: of a name that stands in the tree and in kept/ the tree's file is meant.
-  static void add_files(const Directory& directory, core::RankLook::OfLine& of, CaseFiles& bytes) {
+  static void add_files(const Directory& directory, core::RankLook::OfLine& of,
+                        std::map<std::string, LookedFile>& files) {
     for (const auto& [name, file] : directory) {
       of.files[name] = facts_of(*file);
-      bytes[name] = file->bytes;
+      files[name] = {{file, file->modified}, file->bytes};
     }
   }
 
-  void take_names(Node& node, const StateId& state, Rank rank, const core::Time& part, const LineId& line,
-                  const Names& names, const std::shared_ptr<bool>& good) {
+  void take_names(Node& node, const StateId& state, Rank rank, const LineId& line, const Names& names,
+                  const std::shared_ptr<bool>& good) {
     pauses(1);
     for (const std::string& name : names)
-      then([&node, state, rank, own = part.own.contains(name) && line == part.line, line, name, good] {
+      then([this, &node, state, rank, line, name, good] {
         if (!*good) return Next::go_on;
-        const Directory files = files_of(node.directories.at(rank), line);
-        const auto found = files.find(name);
-        const auto fits = [&](const File& file) {
-          if (file.writers > 0 && !wrong("no_lease")) return false;  // the lease is refused
-          return !own || file.modified >= node.page(rank).lines.at(line).begun_at || wrong("ages_not_taken");
-        };
-        if (found == files.end() || !fits(*found->second)) {
-          *good = false;
-          return Next::go_on;
+        const TakenFile& judged = run_.looked_at.at({rank, line}).at(name).file;
+        for (const FilePointer& file : files_called(node.directories.at(rank), line, name)) {
+          if (!(TakenFile{file, file->modified} == judged) && !wrong("not_compared")) continue;
+          if (file->writers > 0 && !wrong("no_lease")) continue;
+          node.taken.at(state).at(rank).files[{line.time, name}] = {file, file->modified};
+          ++file->holds;
+          return Next::pause;
         }
-        node.taken.at(state).at(rank).files[{line.time, name}] = {found->second, found->second->modified};
-        ++found->second->holds;
-        return Next::pause;
+        *good = false;
+        return Next::go_on;
       });
   }
 
@@ -206,8 +221,8 @@ class Carrier : public Actor {
       on.directories[{rank, time}].visit = visit;
     }
     CaseFiles& have = beside ? on.aside[{rank, time, visit}] : on.directories[{rank, time}].files;
-    const auto there = have.find(name);
-    if (there != have.end() && there->second == each.file->bytes && each.file->writers == 0) return;
+    const auto known = node.carried.find({rank, path, visit});
+    if (have.contains(name) && known != node.carried.end() && known->second == each && each.file->writers == 0) return;
     wait_while([this, modified = each.modified] {
       return modified >= run_.now && !wrong("tick_ignored");
     });  // two changes in one tick look like one
@@ -224,10 +239,12 @@ class Carrier : public Actor {
         return Next::go_on;
       }
       node.in_flight = Rename{epoch, rank, path.first, visit, beside, path.second, *copy};
-      then_step([this, &node] {
+      if (run_.random.chance(.05)) pauses(run_.random.below(60));
+      then_step([this, &node, rank, path, visit, each] {
         const Rename rename = *node.in_flight;
         node.in_flight.reset();
         run_.rename_on_case(rename);
+        node.carried[{rank, path, visit}] = each;
       });
       return Next::pause;
     });
@@ -511,7 +528,7 @@ class Agent : public Carrier {
     then_at_once([this] {
       for (const auto& [key, found] : run_.the_case.directories) {
         const auto& [rank, time] = key;
-        if (!node_.directories.contains(rank) || !node_.page(rank).newest.contains(time)) continue;
+        if (!node_.directories.contains(rank)) continue;
         for (const auto& [name, bytes] : found.files)
           then([this, each = Name{rank, time, name}] {
             const auto on_case = run_.the_case.directories.find({each.rank, each.time});

@@ -150,8 +150,10 @@ void judge_restartable(Run& run, const core::States& states, bool known, bool ha
   for (const StateId& state : good) {
     if (had_states && !state.has_state) throw Broken("c: " + text(state) + " is called restartable, but holds no state");
     std::map<Rank, PartFiles> parts;
-    for (const auto& [rank, time] : states.common.at(state))
-      parts[rank] = {time->line, run.looked_at.at({rank, time->line})};
+    for (const auto& [rank, time] : states.common.at(state)) {
+      parts[rank].line = time->line;
+      for (const auto& [name, file] : run.looked_at.at({rank, time->line})) parts[rank].files[name] = file.bytes;
+    }
     judge_parts(run, state, parts, known && state == good.front(), "is called restartable");
   }
 }

@@ -128,7 +128,10 @@ class Writer : public PartsWriter {
         return Next::pause;
       }
       const DirectoryPointer directory = mine.tree.at(time);
-      for (const auto& [name, file] : *directory) purge_file(rank, line, directory, name);
+      std::vector<std::string> names;
+      for (const auto& [name, file] : *directory) names.push_back(name);
+      run_.random.shuffle(names);
+      for (const std::string& name : names) purge_file(rank, line, directory, name);
       then_step([this, rank, time, directory] {
         RankDirectory& here = run_.directory(rank);
         const auto found = here.tree.find(time);

@@ -60,7 +60,7 @@ void Run::draw_habits(const Run* like) {
   h.most_behind = h.nodes == 1 || random.chance(.2) ? random.pick({2, 2, 4, 6}) : 2;
   h.master_writes_for_all = random.chance(.15);
   h.agent_pause = random.pick({4, 12, 30});
-  h.most_ahead = h.nodes > 1 ? 1 : random.pick({1, 1, 2});
+  h.most_ahead = h.nodes > 1 ? 1 : random.pick({1, 1, 2, 8});
   h.kept_by_program = random.pick({0, 1, 1, 2, 3});
   h.purge = random.pick({Habits::Purge::rename, Habits::Purge::rename, Habits::Purge::files, Habits::Purge::child});
   h.makes_state_files = random.chance(.85);

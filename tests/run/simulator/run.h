@@ -108,7 +108,7 @@ class Run {
   std::map<std::pair<Rank, int>, std::map<std::string, Bytes>> truth;
   std::map<std::pair<Rank, int>, int> pending;
   std::map<std::pair<Rank, std::string>, Directory> direct;  // what the program has, as a direct run would
-  std::map<std::pair<Rank, LineId>, CaseFiles> looked_at;    // what the last look at a line saw
+  std::map<std::pair<Rank, LineId>, std::map<std::string, LookedFile>> looked_at;  // what the last look at a line saw
   std::set<std::pair<Rank, int>> begun;  // outputs that are no late files of an older one
   std::set<std::pair<Rank, int>> cut, tampered;
   std::set<std::pair<Rank, int>> freed;  // what was purged of it is gone; the rest may still stand in the tree

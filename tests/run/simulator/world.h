@@ -98,9 +98,15 @@ using Visit = std::pair<int, std::uint64_t>;             // (run, sequence): who
 using PathInRank = std::pair<std::string, std::string>;  // (time, name)
 using Epoch = std::pair<int, int>;                       // (node, how many agents it has had)
 
+// A file as it is known by its identity.
 struct TakenFile {
   FilePointer file;
   Ticks modified;
+  bool operator==(const TakenFile&) const = default;
+};
+struct LookedFile {
+  TakenFile file;
+  Bytes bytes;
 };
 struct Taken {
   LineId line;
@@ -142,6 +148,7 @@ struct Node {
   std::map<StateId, std::map<Rank, Taken>> taken;
   std::optional<Rename> in_flight;
   bool changed = false;  // what was carried last was written to meanwhile
+  std::map<std::tuple<Rank, PathInRank, Visit>, TakenFile> carried;
 
   RankPage& page(Rank rank) { return directories.at(rank).page; }
   void unlink(Directory& directory, const std::string& name);
