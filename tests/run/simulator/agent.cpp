@@ -10,6 +10,11 @@ namespace {
 
 using Do = core::Action::Kind;
 
+// It gives no lease.
+bool is_open(const File& file) {
+  return file.writers > 0 && !wrong("no_lease");
+}
+
 core::FileFacts facts_of(const File& file) {
   return {.open = file.writers > 0, .torn = file.torn, .modified = file.modified};
 }
@@ -198,7 +203,7 @@ class Carrier : public Actor {
         const TakenFile& judged = run_.looked_at.at({rank, line}).at(name).file;
         for (const FilePointer& file : files_called(node.directories.at(rank), line, name)) {
           if (!(TakenFile{file, file->modified} == judged) && !wrong("not_compared")) continue;
-          if (file->writers > 0 && !wrong("no_lease")) continue;
+          if (is_open(*file)) continue;
           node.taken.at(state).at(rank).files[{line.time, name}] = {file, file->modified};
           ++file->holds;
           return Next::pause;
@@ -222,7 +227,7 @@ class Carrier : public Actor {
     }
     CaseFiles& have = beside ? on.aside[{rank, time, visit}] : on.directories[{rank, time}].files;
     const auto known = node.carried.find({rank, path, visit});
-    if (have.contains(name) && known != node.carried.end() && known->second == each && each.file->writers == 0) return;
+    if (have.contains(name) && known != node.carried.end() && known->second == each && !is_open(*each.file)) return;
     wait_while([this, modified = each.modified] {
       return modified >= run_.now && !wrong("tick_ignored");
     });  // two changes in one tick look like one
@@ -233,7 +238,7 @@ class Carrier : public Actor {
         *good = false;
         return Next::go_on;
       }
-      node.changed = (each.file->writers > 0 || each.file->modified != each.modified) && !wrong("copy_not_verified");
+      node.changed = (is_open(*each.file) || each.file->modified != each.modified) && !wrong("copy_not_verified");
       if (node.changed) {
         *good = false;
         return Next::go_on;
@@ -610,6 +615,7 @@ class Resume : public Carrier {
         });
       then_at_once([this, state] {
         judge_on_case(run_, state);
+        judge_named(run_, state);
         run_.told_safe.push_back(state);
         found_ = state;
       });
@@ -675,7 +681,6 @@ std::vector<std::function<void()>> switch_steps(Run& run, Rank rank, const LineI
   const auto had = on.directories.find({rank, line.time});
   const std::optional<Visit> old = had == on.directories.end() ? std::nullopt : std::optional(had->second.visit);
   if (!on.aside.contains({rank, line.time, visit})) return {};
-  if (old && old->first == visit.first && old->second > visit.second && !wrong("older_switched_in")) return {};
   std::vector<std::function<void()>> steps;
   steps.emplace_back([&on, rank, line, old] {
     for (auto& [key, record] : on.records)

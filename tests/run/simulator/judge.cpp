@@ -188,6 +188,14 @@ void judge_on_case(Run& run, const StateId& state) {
   judge_parts(run, state, parts, false, "is on the case");
 }
 
+void judge_named(const Run& run, const StateId& state) {
+  for (const auto& [rank, record] : run.the_case.records.at({run.number, state})) {
+    const auto found = run.the_case.directories.find({rank, record.line.time});
+    if (found == run.the_case.directories.end() || found->second.visit != Visit{run.number, record.line.sequence})
+      throw Broken("b: rank " + std::to_string(rank) + " " + text(record.line) + " is found, another one has its name");
+  }
+}
+
 void judge_record(const Run& run, Rank rank, const StateId& state, const Record& record) {
   const auto of_state = run.the_case.records.find({run.number, state});
   if (of_state == run.the_case.records.end()) return;
@@ -238,7 +246,7 @@ void judge_kept(const Run& run, const core::Times& times, const std::vector<core
       if (time.left && time.id) newest = std::max(newest, *time.id);
     left = left ? std::min(*left, newest) : newest;
   }
-  const bool is_kept = run.habits.nodes == 1 || (run.habits.start && !may_be_too_far(run));
+  const bool is_kept = !run.habits.writes_again && (run.habits.nodes == 1 || (run.habits.start && !may_be_too_far(run)));
   const auto newest = is_kept ? newest_full_output(run) : std::nullopt;
   for (const core::Action& each : actions) {
     if (each.kind != core::Action::Kind::free || newest != run.output_of.at({each.rank, each.line})) continue;

@@ -26,6 +26,8 @@ int output_of_state(const Run& run, const std::optional<StateId>& state);
 // changed. `had_states`: before the look the program had begun a state.
 void judge_restartable(Run& run, const core::States& states, bool known, bool had_states);
 void judge_on_case(Run& run, const StateId& state);
+// It has the names that a program looks for.
+void judge_named(const Run& run, const StateId& state);
 // b, for what a resume puts in the place of a record that the case has.
 void judge_record(const Run& run, Rank rank, const StateId& state, const Record& record);
 void judge_told_safe(Run& run, const StateId& state);

@@ -55,7 +55,7 @@ OF_THE_WORLD = (
     "absence_deletes begun_by_any_name copy_not_verified cut_ignored end_by_own_drain freed_meanwhile "
     "kept_looked_at_first last_safe_overwritten left_read_last looked_once lost_events_believed mark_again_ignored mesh_not_taken "
     "moved_in_two_steps no_lease not_compared not_looked_again not_recorded_at_the_end numbered_by_lines old_pool_overwrites "
-    "old_publisher_not_fenced older_switched_in page_not_read_again purges_not_told remains_replace_record safe_by_own_parts "
+    "old_publisher_not_fenced page_not_read_again purges_not_told remains_replace_record safe_by_own_parts "
     "settled_by_number thread_placed_by_name tick_ignored"
 ).split()
 

@@ -299,6 +299,13 @@ class RankProgram : public Writer {
   // S1: the main thread makes a time, or opens for writing in one that is not its newest line, or its uniform/time once
   // more.
   void begin_line(Rank rank, const Output& output) {
+    // Ages tell ticks apart. Files that a time takes from an older one are of an earlier tick.
+    wait_while([this, rank, &output] {
+      const RankDirectory& mine = run_.directory(rank);
+      const auto found = mine.tree.find(output.time);
+      return found != mine.tree.end() && !output.full &&
+             std::ranges::any_of(*found->second, [this](const auto& each) { return each.second->modified >= run_.now; });
+    });
     then([this, rank, &output] {
       RankDirectory& mine = run_.directory(rank);
       RankPage& page = mine.page;

@@ -61,6 +61,7 @@ void Run::draw_habits(const Run* like) {
   h.master_writes_for_all = random.chance(.15);
   h.agent_pause = random.pick({4, 12, 30});
   h.most_ahead = h.nodes > 1 ? 1 : random.pick({1, 1, 2, 8});
+  if (random.chance(.15)) h.tick = .01;
   h.kept_by_program = random.pick({0, 1, 1, 2, 3});
   h.purge = random.pick({Habits::Purge::rename, Habits::Purge::rename, Habits::Purge::files, Habits::Purge::child});
   h.makes_state_files = random.chance(.85);
@@ -179,7 +180,7 @@ void Run::kill_agent(Node& node) {
 
 void Run::step() {
   Scheduled& next = actors[static_cast<std::size_t>(random.below(static_cast<int>(actors.size())))];
-  if (random.chance(.25)) ++now;
+  if (random.chance(habits.tick)) ++now;
   if (!mail.empty() && random.chance(.3)) {  // letters come late, in another order, or not at all
     const auto at_random = mail.begin() + random.below(static_cast<int>(mail.size()));
     const Letter letter = std::move(*at_random);

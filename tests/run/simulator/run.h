@@ -30,6 +30,7 @@ struct Habits {
   Names by_thread;
   int most_behind = 2;  // how many times a thread may be behind
   int agent_pause = 4, most_ahead = 1, kept_by_program = 0;
+  double tick = .25;  // how often a step ends a tick of the clock that stamps files
   enum class Purge { rename, files, child } purge = Purge::rename;
   std::optional<Names> start;  // names of the start time; none: the run has none
 };
