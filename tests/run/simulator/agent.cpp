@@ -128,6 +128,11 @@ class Carrier : public Actor {
         take_names(node, state, rank, part.line, part.names, good);
         if (part.mesh && *part.mesh != part.line && !wrong("mesh_not_taken"))
           take_names(node, state, rank, *part.mesh, {mesh_file}, good);
+        wait_while([this, &node, state, rank, good] {  // what changes from now on has another tick
+          return *good && !wrong("tick_ignored") &&
+                 std::ranges::any_of(node.taken.at(state).at(rank).files,
+                                     [this](const auto& each) { return each.second.modified >= run_.now; });
+        });
         then_at_once([&node, rank, line = part.line, good] {
           const RankDirectory& mine = node.directories.at(rank);
           const bool is_there = mine.page.is_newest(line) || mine.kept.contains(line) || wrong("not_looked_again");
@@ -228,9 +233,6 @@ class Carrier : public Actor {
     CaseFiles& have = beside ? on.aside[{rank, time, visit}] : on.directories[{rank, time}].files;
     const auto known = node.carried.find({rank, path, visit});
     if (have.contains(name) && known != node.carried.end() && known->second == each && !is_open(*each.file)) return;
-    wait_while([this, modified = each.modified] {
-      return modified >= run_.now && !wrong("tick_ignored");
-    });  // two changes in one tick look like one
     const auto copy = std::make_shared<Bytes>();
     copy_parts(each.file, copy);
     then([this, &node, epoch, rank, path, visit, beside, each, copy, good] {
@@ -402,7 +404,11 @@ class Agent : public Carrier {
     std::map<Rank, core::Time> parts;
     if (const auto found = states_.common.find(state); found != states_.common.end())
       for (const auto& [rank, time] : found->second) parts[rank] = *time;
-    take(node_, state, parts, std::make_shared<bool>());
+    const auto good = std::make_shared<bool>();
+    take(node_, state, parts, good);
+    then_at_once([this, state, good] {
+      if (*good) carry_state(state);
+    });
   }
 
   void carry_state(const StateId& state) {

@@ -92,7 +92,7 @@ void Run::note_decision(const std::map<Rank, core::RankLook>& looks, const core:
                   {"reports", heard},
                   {"actions", done},
                   {"nodes", habits.nodes},
-                  {"interval", interval},
+                  {"interval", habits.interval},
                   {"start", habits.start ? json(*habits.start) : json()},
                   {"ledger",
                    {{"node", ledger.node},

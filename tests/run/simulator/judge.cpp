@@ -137,7 +137,9 @@ bool is_drained(const Run& run, int output) {
   const auto stands = [&](Rank rank, int which) {
     const Output& of = run.plan[static_cast<std::size_t>(which)];
     const auto found = run.direct.find({rank, of.time});
-    return found != run.direct.end() &&
+    const auto line = run.line_of.find({rank, which});
+    return found != run.direct.end() && line != run.line_of.end() && !run.freed.contains({rank, which}) &&
+           !run.directory(rank).kept.contains(line->second) &&
            std::ranges::all_of(of.names, [&](const std::string& name) { return found->second.contains(name); });
   };
   for (Rank rank = 0; rank < run.habits.ranks; ++rank)
@@ -215,7 +217,18 @@ void judge_told_safe(Run& run, const StateId& state) {
   run.told_safe.push_back(state);
 }
 
+// How many full states that all ranks have left are newer than the one that is safe.
+int states_behind(const Run& run, const core::Ledger& ledger) {
+  const int newest = promised_output(run).value_or(-1), safe = output_of_state(run, ledger.safe);
+  int behind = 0;
+  for (int each = safe + 1; each <= newest; ++each) behind += is_full(run, each);
+  return behind;
+}
+
 void judge_fresh(Run& run, const core::Ledger& ledger) {
+  constexpr int most_behind = 45;  // 36 were the most in 2,500 long runs
+  const int behind = run.habits.is_long ? states_behind(run, ledger) : 0;
+  if (behind > most_behind) throw Broken("b: " + std::to_string(behind) + " states are newer than the one that is safe");
   auto want = promised_output(run);
   if (want && run.habits.nodes > 1) {
     const auto number = [&](int index) -> std::uint64_t {
@@ -232,7 +245,7 @@ void judge_fresh(Run& run, const core::Ledger& ledger) {
     want = run.cut.empty() && run.tampered.empty() ? first : std::nullopt;
   }
   const bool late =
-      want && run.now - ledger.carried_at >= interval && (!ledger.safe || *want > output_of_state(run, ledger.safe));
+      want && run.now - ledger.carried_at >= run.habits.interval && (!ledger.safe || *want > output_of_state(run, ledger.safe));
   const bool all_live = std::ranges::all_of(run.nodes, [](const auto& each) { return each->has_agent; });
   run.overdue = late ? run.overdue + all_live : 0;
   if (run.overdue > 250) throw Broken("b: nothing newer is safe after 250 looks");

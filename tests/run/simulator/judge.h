@@ -17,7 +17,7 @@ std::optional<int> promised_output(const Run& run);
 std::optional<int> newest_full_output(const Run& run);
 // Nodes may be more restartable states apart than a node keeps: then only safe states are sure.
 bool may_be_too_far(const Run& run);
-// All nodes have carried what the program left, and it left this output and its mesh.
+// All nodes have carried what the program left, and it left this output and its mesh as they are.
 bool is_drained(const Run& run, int output);
 // The output that a state is; -1: of none.
 int output_of_state(const Run& run, const std::optional<StateId>& state);

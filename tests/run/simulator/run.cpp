@@ -45,7 +45,7 @@ void Run::draw_habits(const Run* like) {
     node->capacity = capacity;
     node->ledger.node = number_of_node;
     node->ledger.window = static_cast<std::uint64_t>(random.pick({1, 1, 2, 4}));
-    node->ledger.carried_at = -interval;
+    node->ledger.carried_at = -h.interval;
     nodes.push_back(std::move(node));
   }
   h.faults = random.chance(.7);
@@ -72,12 +72,30 @@ void Run::draw_habits(const Run* like) {
   h.writes_again = number == 1 && random.chance(h.threads ? .3 : .2);
   // That a forked writer died alone can only be seen where files have a closing line: given up elsewhere.
   h.forks = h.has_closing_lines && !h.threads && !h.writes_again && random.chance(.3);
+  if (number == 1 && h.nodes == 3 && random.chance(.03)) draw_long_run();
+}
+
+// Nothing fails in a long run.
+void Run::draw_long_run() {
+  Habits& h = habits;
+  h.is_long = true;
+  h.every_second_is_poor = random.chance(.5);
+  h.faults = h.threads = h.writes_again = h.forks = h.master_writes_for_all = false;
+  h.by_thread.clear();
+  h.makes_state_files = true;
+  h.kept_by_program = 1;
+  h.purge = Habits::Purge::rename;
+  h.agent_pause = 12;
+  h.start = Names{"U", "p"};
+  h.tick = .25;
+  h.interval = 500;
+  for (const auto& node : nodes) node->capacity = 0;
 }
 
 void Run::make_plan(const std::string& first) {
   const bool topology = !habits.writes_again && random.chance(.35);
   const bool is_short = random.chance(habits.most_behind < 4 ? .85 : .3);
-  const int count = is_short ? random.between(3, 10) : random.between(10, 24);
+  const int count = habits.is_long ? 100 : is_short ? random.between(3, 10) : random.between(10, 24);
   Names near{first}, used{first};
   int time = std::stoi(first);
   for (int index = 0; index < count; ++index) {
@@ -85,13 +103,21 @@ void Run::make_plan(const std::string& first) {
     output.index = index;
     output.time = std::to_string(time + 1);
     output.full = random.chance(.65);
-    make_output(output, near, used, topology);
+    if (habits.is_long)
+      make_output_of_long_run(output);
+    else
+      make_output(output, near, used, topology);
     used.insert(output.time);
     time = std::stoi(output.time);
     if (!output.only_on) near.clear();
     near.insert(output.time);
     plan.push_back(std::move(output));
   }
+}
+
+void Run::make_output_of_long_run(Output& output) {
+  output.full = !habits.every_second_is_poor || output.index % 2 == 0;
+  output.names = output.full ? std::vector<std::string>{"U", "p", mark, "phi"} : std::vector<std::string>{"U", mark};
 }
 
 void Run::make_output(Output& output, const Names& near, const Names& used, bool topology) {
@@ -146,7 +172,9 @@ void Run::stage_in(const std::string& first) {
 }
 
 void Run::add(std::unique_ptr<Actor> actor) {
-  actors.push_back({std::move(actor), random.pick({1., 1., 1., .5, .15})});
+  const bool is_agent = actor->kind() == Actor::Kind::agent;
+  const double pace = random.pick({1., 1., 1., .5, .15});
+  actors.push_back({std::move(actor), !habits.is_long ? pace : is_agent ? .5 : 1});
 }
 
 void Run::tell(const std::string& what) const {

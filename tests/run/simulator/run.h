@@ -27,9 +27,12 @@ struct Habits {
        makes_state_files = true;
   bool writes_again = false;  // times are begun again in place
   bool forks = false;         // children write files that the main process has opened
+  bool is_long = false;       // many small states on several nodes whose agents are slow: the windows must settle
+  bool every_second_is_poor = false;
   Names by_thread;
   int most_behind = 2;  // how many times a thread may be behind
   int agent_pause = 4, most_ahead = 1, kept_by_program = 0;
+  Ticks interval = 25;
   double tick = .25;  // how often a step ends a tick of the clock that stamps files
   enum class Purge { rename, files, child } purge = Purge::rename;
   std::optional<Names> start;  // names of the start time; none: the run has none
@@ -56,9 +59,10 @@ class Run {
 
   Node& home(Rank rank) { return *homes.at(rank); }
   RankPage& page(Rank rank) { return home(rank).page(rank); }
-  const RankPage& page(Rank rank) const { return homes.at(rank)->directories.at(rank).page; }
+  const RankPage& page(Rank rank) const { return directory(rank).page; }
   RankDirectory& directory(Rank rank) { return home(rank).directories.at(rank); }
-  core::Settings settings() const { return {.nodes = habits.nodes, .start = habits.start, .interval = interval}; }
+  const RankDirectory& directory(Rank rank) const { return homes.at(rank)->directories.at(rank); }
+  core::Settings settings() const { return {.nodes = habits.nodes, .start = habits.start, .interval = habits.interval}; }
   // The rename that a publisher asked for is done: by path, whatever stands there now.
   void rename_on_case(const Rename& rename);
   // One that hung until now, if there is any.
@@ -123,7 +127,9 @@ class Run {
 
  private:
   void draw_habits(const Run* like);
+  void draw_long_run();
   void make_plan(const std::string& first);
+  void make_output_of_long_run(Output& output);
   void make_output(Output& output, const Names& near, const Names& used, bool topology);
   void stage_in(const std::string& first);
   void fault();

@@ -93,7 +93,8 @@ void one_schedule(std::uint64_t seed, Counts& counts) {
   Random random(seed);
   Case the_case;
   Run run(random, the_case, 1);
-  run.go(random.pick({100, 200, 400, 800, 1500, 3000}));
+  const int steps = random.pick({100, 200, 400, 800, 1500, 3000});
+  run.go(run.habits.is_long ? 40'000 : steps);
   counts.ended += run.has_ended;
   counts.told_safe += static_cast<int>(run.told_safe.size());
   if (run.has_ended) {

@@ -28,7 +28,6 @@ inline const std::string mark = "uniform/time", mesh_file = "polyMesh/faces", cl
                          properties = "uniform/props";
 // What the program needs to start again, and what a full state has.
 inline const Names state_names{"U", "p", mark, "phi"};
-inline constexpr Ticks interval = 25;
 
 // An invariant does not hold.
 class Broken : public std::runtime_error {
