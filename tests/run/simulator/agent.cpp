@@ -10,11 +10,6 @@ namespace {
 
 using Do = core::Action::Kind;
 
-// It gives no lease.
-bool is_open(const File& file) {
-  return file.writers > 0 && !wrong("no_lease");
-}
-
 core::FileFacts facts_of(const File& file) {
   return {.open = file.writers > 0, .torn = file.torn, .modified = file.modified};
 }
@@ -27,6 +22,12 @@ Directory files_of(const RankDirectory& of, const LineId& line) {
   if (const auto kept = of.kept.find(line); kept != of.kept.end())
     for (const auto& [name, file] : *kept->second) found.try_emplace(name, file);
   return found;
+}
+
+FilePointer mesh_of(const RankDirectory& of, const LineId& line) {
+  const Directory files = files_of(of, line);
+  if (!files.contains(mesh_file)) throw Broken("c: the mesh of " + line.time + " is gone");
+  return files.at(mesh_file);
 }
 
 // What stands under the name, in the tree and in kept/, whichever line it is of.
@@ -128,6 +129,7 @@ class Carrier : public Actor {
         take_names(node, state, rank, part.line, part.names, good);
         if (part.mesh && *part.mesh != part.line && !wrong("mesh_not_taken"))
           take_names(node, state, rank, *part.mesh, {mesh_file}, good);
+        perhaps_pause();
         wait_while([this, &node, state, rank, good] {  // what changes from now on has another tick
           return *good && !wrong("tick_ignored") &&
                  std::ranges::any_of(node.taken.at(state).at(rank).files,
@@ -136,7 +138,7 @@ class Carrier : public Actor {
         then_at_once([&node, rank, line = part.line, good] {
           const RankDirectory& mine = node.directories.at(rank);
           const bool is_there = mine.page.is_newest(line) || mine.kept.contains(line) || wrong("not_looked_again");
-          if (!is_there || (mine.page.lines.at(line).cut && !wrong("cut_ignored"))) *good = false;
+          if (!is_there) *good = false;
         });
       });
     }
@@ -202,13 +204,15 @@ class Carrier : public Actor {
   void take_names(Node& node, const StateId& state, Rank rank, const LineId& line, const Names& names,
                   const std::shared_ptr<bool>& good) {
     pauses(1);
+    perhaps_pause();
     for (const std::string& name : names)
       then([this, &node, state, rank, line, name, good] {
         if (!*good) return Next::go_on;
-        const TakenFile& judged = run_.looked_at.at({rank, line}).at(name).file;
+        const auto& looked_at = run_.looked_at.at({rank, line});
+        const auto judged = looked_at.find(name);
         for (const FilePointer& file : files_called(node.directories.at(rank), line, name)) {
-          if (!(TakenFile{file, file->modified} == judged) && !wrong("not_compared")) continue;
-          if (is_open(*file)) continue;
+          const bool is_as_judged = judged != looked_at.end() && judged->second.file == TakenFile{file, file->modified};
+          if (!is_as_judged && !wrong("not_compared")) continue;
           node.taken.at(state).at(rank).files[{line.time, name}] = {file, file->modified};
           ++file->holds;
           return Next::pause;
@@ -232,7 +236,7 @@ class Carrier : public Actor {
     }
     CaseFiles& have = beside ? on.aside[{rank, time, visit}] : on.directories[{rank, time}].files;
     const auto known = node.carried.find({rank, path, visit});
-    if (have.contains(name) && known != node.carried.end() && known->second == each && !is_open(*each.file)) return;
+    if (have.contains(name) && known != node.carried.end() && known->second == each && each.file->writers == 0) return;
     const auto copy = std::make_shared<Bytes>();
     copy_parts(each.file, copy);
     then([this, &node, epoch, rank, path, visit, beside, each, copy, good] {
@@ -240,7 +244,7 @@ class Carrier : public Actor {
         *good = false;
         return Next::go_on;
       }
-      node.changed = (is_open(*each.file) || each.file->modified != each.modified) && !wrong("copy_not_verified");
+      node.changed = (each.file->writers > 0 || each.file->modified != each.modified) && !wrong("copy_not_verified");
       if (node.changed) {
         *good = false;
         return Next::go_on;
@@ -293,11 +297,14 @@ class Agent : public Carrier {
       if (node_.number == 0 && !ended_) judge_fresh(run_, node_.ledger);
       const bool knows = run_.habits.start && std::ranges::includes(node_.ledger.written, run_.needed);
       const auto promised = promised_output(run_);
+      const int late = run_.times_written_late;
       for (const Rank rank : node_.ranks) {
         look_at(node_, rank, looks_[rank]);
         pauses(1);
       }
-      then_at_once([this, knows, promised] { act(knows || (promised && promised_output(run_) == promised)); });
+      then_at_once([this, knows, promised, late] {
+        act(knows || (promised && promised_output(run_) == promised && late == run_.times_written_late));
+      });
     });
   }
 
@@ -337,7 +344,8 @@ class Agent : public Carrier {
     run_.note_decision(looks_, seen, node_.ledger, reports, actions_);
     for (const core::Action& action : actions_) do_action(action);
     then_at_once([this] {
-      judge_kept(run_, states_.times, actions_);
+      judge_kept(run_, states_, actions_);
+      judge_carried(run_, node_);
       if (ended_ && !node_.ledger.drained) drain_tree();
     });
     then([this] {
@@ -518,7 +526,7 @@ class Agent : public Carrier {
         part.files[{line.time, name}] = {file, file->modified};
     const auto mesh = mine.page.lines.at(line).mesh;
     if (with_kept && mesh && *mesh != line) {
-      const FilePointer file = files_of(mine, *mesh).at(mesh_file);
+      const FilePointer file = mesh_of(mine, *mesh);
       part.files[{mesh->time, mesh_file}] = {file, file->modified};
     }
     return part;
@@ -658,7 +666,7 @@ class Resume : public Carrier {
       Taken part{.line = line, .files = {}};
       for (const auto& [name, file] : files_of(mine, line)) part.files[{line.time, name}] = {file, file->modified};
       if (const auto mesh = mine.page.lines.at(line).mesh; mesh && *mesh != line) {
-        const FilePointer file = files_of(mine, *mesh).at(mesh_file);
+        const FilePointer file = mesh_of(mine, *mesh);
         part.files[{mesh->time, mesh_file}] = {file, file->modified};
       }
       const auto good = std::make_shared<bool>(true);

@@ -97,6 +97,18 @@ int output_of_state(const Run& run, const std::optional<StateId>& state) {
   return found == run.output_of_state.end() ? -1 : found->second;
 }
 
+// Somebody writes to it, maybe once more.
+bool is_open(const Run& run, Rank rank, const LineId& line) {
+  const RankDirectory& mine = run.directory(rank);
+  const auto has_writers = [](const auto& directories, const auto& key) {
+    const auto found = directories.find(key);
+    return found != directories.end() &&
+           std::ranges::any_of(*found->second, [](const auto& each) { return each.second->writers > 0; });
+  };
+  return has_writers(mine.tree, line.time) || has_writers(mine.kept, line) ||
+         run.written_late.contains({rank, run.output_of.at({rank, line})});
+}
+
 bool may_be_too_far(const Run& run) {
   return run.habits.nodes > 1 && ((run.habits.threads && run.habits.most_behind > 2) || run.habits.forks);
 }
@@ -126,7 +138,7 @@ std::optional<int> newest_full_output(const Run& run) {
       const auto line = run.line_of.find({rank, index});
       const RankPage& page = run.page(rank);
       all_left = line != run.line_of.end() && !page.lines.at(line->second).cut && is_finished(run, rank, index) &&
-                 core::is_left(page.words, line->second.sequence);
+                 !is_open(run, rank, line->second) && core::is_left(page.words, line->second.sequence);
     }
     if (all_left) return index;
   }
@@ -150,7 +162,8 @@ bool is_drained(const Run& run, int output) {
 void judge_restartable(Run& run, const core::States& states, bool known, bool had_states) {
   const std::vector<StateId>& good = states.restartable;
   for (const StateId& state : good) {
-    if (had_states && !state.has_state) throw Broken("c: " + text(state) + " is called restartable, but holds no state");
+    if (had_states && !state.has_state)
+      throw Broken("c: " + text(state) + " is called restartable, but holds no state");
     std::map<Rank, PartFiles> parts;
     for (const auto& [rank, time] : states.common.at(state)) {
       parts[rank].line = time->line;
@@ -228,7 +241,8 @@ int states_behind(const Run& run, const core::Ledger& ledger) {
 void judge_fresh(Run& run, const core::Ledger& ledger) {
   constexpr int most_behind = 45;  // 36 were the most in 2,500 long runs
   const int behind = run.habits.is_long ? states_behind(run, ledger) : 0;
-  if (behind > most_behind) throw Broken("b: " + std::to_string(behind) + " states are newer than the one that is safe");
+  if (behind > most_behind)
+    throw Broken("b: " + std::to_string(behind) + " states are newer than the one that is safe");
   auto want = promised_output(run);
   if (want && run.habits.nodes > 1) {
     const auto number = [&](int index) -> std::uint64_t {
@@ -244,14 +258,15 @@ void judge_fresh(Run& run, const core::Ledger& ledger) {
       if (is_full(run, each) && number(each) / window == number(*want) / window) first = each;
     want = run.cut.empty() && run.tampered.empty() ? first : std::nullopt;
   }
-  const bool late =
-      want && run.now - ledger.carried_at >= run.habits.interval && (!ledger.safe || *want > output_of_state(run, ledger.safe));
+  const bool late = want && run.now - ledger.carried_at >= run.habits.interval &&
+                    (!ledger.safe || *want > output_of_state(run, ledger.safe));
   const bool all_live = std::ranges::all_of(run.nodes, [](const auto& each) { return each->has_agent; });
   run.overdue = late ? run.overdue + all_live : 0;
   if (run.overdue > 250) throw Broken("b: nothing newer is safe after 250 looks");
 }
 
-void judge_kept(const Run& run, const core::Times& times, const std::vector<core::Action>& actions) {
+void judge_kept(const Run& run, const core::States& states, const std::vector<core::Action>& actions) {
+  const core::Times& times = states.times;
   std::optional<StateId> left;
   for (const auto& [rank, mine] : times) {
     StateId newest;
@@ -259,7 +274,8 @@ void judge_kept(const Run& run, const core::Times& times, const std::vector<core
       if (time.left && time.id) newest = std::max(newest, *time.id);
     left = left ? std::min(*left, newest) : newest;
   }
-  const bool is_kept = !run.habits.writes_again && (run.habits.nodes == 1 || (run.habits.start && !may_be_too_far(run)));
+  const bool is_kept = !run.habits.writes_again && run.written_late.empty() &&
+                       (run.habits.nodes == 1 || (run.habits.start && !may_be_too_far(run)));
   const auto newest = is_kept ? newest_full_output(run) : std::nullopt;
   for (const core::Action& each : actions) {
     if (each.kind != core::Action::Kind::free || newest != run.output_of.at({each.rank, each.line})) continue;
@@ -275,6 +291,34 @@ void judge_kept(const Run& run, const core::Times& times, const std::vector<core
     });
     if (kept > 4 + 2 * several)
       throw Broken("e: rank " + std::to_string(rank) + " keeps " + std::to_string(kept) + " purged times");
+    // Of times newer than the newest restartable state the poorest are given up.
+    const auto& good = states.restartable;
+    const std::uint64_t newest_good = good.empty() ? 0 : states.common.at(good.front()).at(rank)->line.sequence;
+    std::size_t richest_freed = 0, poorest_kept = SIZE_MAX;
+    for (const core::Time& time : mine) {
+      if (!time.kept || !time.left || time.line.sequence <= newest_good || (time.id && *time.id > *left)) continue;
+      const bool is_freed = std::ranges::any_of(actions, [&, rank = rank](const core::Action& each) {
+        return each.kind == core::Action::Kind::free && each.rank == rank && each.line == time.line;
+      });
+      if (is_freed)
+        richest_freed = std::max(richest_freed, time.own.size());
+      else
+        poorest_kept = std::min(poorest_kept, time.own.size());
+    }
+    if (richest_freed > poorest_kept)
+      throw Broken("e: rank " + std::to_string(rank) + " gives up a time that has more than one that stays");
+  }
+}
+
+void judge_carried(const Run& run, const Node& node) {
+  for (const auto& [key, known] : node.carried) {
+    const auto& [rank, path, visit] = key;
+    const CaseFiles* const have = run.the_case.find(rank, path.first, visit);
+    if (known.file->writers > 0 || known.file->modified != known.modified || !have) continue;
+    const auto found = have->find(path.second);
+    if (found != have->end() && found->second != known.file->bytes)
+      throw Broken("g: rank " + std::to_string(rank) + " " + path.first + "/" + path.second +
+                   " is not what the case has, and looks like it");
   }
 }
 

@@ -32,7 +32,9 @@ void judge_named(const Run& run, const StateId& state);
 void judge_record(const Run& run, Rank rank, const StateId& state, const Record& record);
 void judge_told_safe(Run& run, const StateId& state);
 void judge_fresh(Run& run, const core::Ledger& ledger);
-void judge_kept(const Run& run, const core::Times& times, const std::vector<core::Action>& actions);
+void judge_kept(const Run& run, const core::States& states, const std::vector<core::Action>& actions);
+// g, for each file of which the agent believes that the case has it.
+void judge_carried(const Run& run, const Node& node);
 void judge_clean_end(Run& run);
 
 }  // namespace forebay::simulator

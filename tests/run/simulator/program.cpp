@@ -19,6 +19,7 @@ class OpenFile {
   ~OpenFile() {
     if (!is_open_) return;
     --file_->writers;
+    run_.written_late.erase({rank_, output_.index});
     if (run_.dying) note();  // a direct run leaves that, too
     if (run_.child_dies && !has_all_) run_.cut.insert({rank_, output_.index});
   }
@@ -26,6 +27,7 @@ class OpenFile {
   void close() {
     is_open_ = false;
     --file_->writers;
+    if (name_ == properties) run_.written_late.erase({rank_, output_.index});
     note();
   }
   File& file() { return *file_; }
@@ -61,7 +63,7 @@ class PartsWriter : public Actor {
         File& file = opened->file();
         if (node.capacity != 0 && node.used >= node.capacity) {  // ENOSPC
           *failed = true;
-          run_.cut.insert({rank, output.index});
+          run_.note_cut(rank, output.index);
           node.page(rank).lines.at(id).cut = true;
         } else {
           ++node.used;
@@ -273,6 +275,7 @@ class RankProgram : public Writer {
       });
       for (const std::string& name : names) files->push_back({rank, output.index, name});
       begin_line(rank, output);
+      then_at_once([this, rank, &output] { write_late_file_again(rank, output); });
     }
     then_at_once([this, &output, files] {
       std::vector<Run::Queued> queued;
@@ -296,6 +299,22 @@ class RankProgram : public Writer {
     });
   }
 
+  // A function object writes once more into the time before.
+  void write_late_file_again(Rank rank, const Output& output) {
+    const RankDirectory& mine = run_.directory(rank);
+    if (output.index == 0 || mine.page.words.collated || run_.being_removed.contains({rank, output.time})) return;
+    const Output& last = run_.plan[static_cast<std::size_t>(output.index - 1)];
+    const auto line = run_.line_of.find({rank, last.index});
+    if (!last.has_late_file || line == run_.line_of.end() || run_.being_removed.contains({rank, last.time})) return;
+    const bool stands = mine.page.is_newest(line->second) && mine.tree.contains(last.time) &&
+                        mine.tree.at(last.time)->contains(properties);
+    if (!stands || mine.page.lines.at(line->second).state == 0) return;
+    ++run_.times_written_late;
+    run_.written_late.insert({rank, last.index});
+    pauses(run_.random.below(60));
+    write(rank, last, properties);
+  }
+
   // S1: the main thread makes a time, or opens for writing in one that is not its newest line, or its uniform/time once
   // more.
   void begin_line(Rank rank, const Output& output) {
@@ -303,8 +322,9 @@ class RankProgram : public Writer {
     wait_while([this, rank, &output] {
       const RankDirectory& mine = run_.directory(rank);
       const auto found = mine.tree.find(output.time);
-      return found != mine.tree.end() && !output.full &&
-             std::ranges::any_of(*found->second, [this](const auto& each) { return each.second->modified >= run_.now; });
+      return found != mine.tree.end() && !output.full && std::ranges::any_of(*found->second, [this](const auto& each) {
+               return each.second->modified >= run_.now;
+             });
     });
     then([this, rank, &output] {
       RankDirectory& mine = run_.directory(rank);
@@ -313,8 +333,8 @@ class RankProgram : public Writer {
       const core::Line* const old =
           newest == page.newest.end() ? nullptr : &page.lines.at({output.time, newest->second});
       const bool marks = std::ranges::count(output.names, mark) > 0;
-      const bool is_late =
-          old && old->state != 0 && mine.tree.contains(output.time) && !marks && !page.words.collated;
+      const bool is_late = old && old->state != 0 && mine.tree.contains(output.time) && !marks && !page.words.collated;
+      run_.times_written_late += is_late;
       if (is_late && !wrong("begun_by_any_name")) return Next::pause;
       if (!is_late) run_.begun.insert({rank, output.index});
       if (!(wrong("mark_again_ignored") && old && newest->second == page.words.begun)) {

@@ -61,7 +61,7 @@ void Run::draw_habits(const Run* like) {
   h.master_writes_for_all = random.chance(.15);
   h.agent_pause = random.pick({4, 12, 30});
   h.most_ahead = h.nodes > 1 ? 1 : random.pick({1, 1, 2, 8});
-  if (random.chance(.15)) h.tick = .01;
+  if (random.chance(.2)) h.tick = random.pick({.01, .01, .001});
   h.kept_by_program = random.pick({0, 1, 1, 2, 3});
   h.purge = random.pick({Habits::Purge::rename, Habits::Purge::rename, Habits::Purge::files, Habits::Purge::child});
   h.makes_state_files = random.chance(.85);
@@ -69,7 +69,7 @@ void Run::draw_habits(const Run* like) {
   if (random.chance(.1)) names.insert("vort");
   if (random.chance(.5)) names.insert("phi");
   if (random.chance(.85)) h.start = names;
-  h.writes_again = number == 1 && random.chance(h.threads ? .3 : .2);
+  h.writes_again = number == 1 && random.chance(.35);
   // That a forked writer died alone can only be seen where files have a closing line: given up elsewhere.
   h.forks = h.has_closing_lines && !h.threads && !h.writes_again && random.chance(.3);
   if (number == 1 && h.nodes == 3 && random.chance(.03)) draw_long_run();
@@ -123,7 +123,7 @@ void Run::make_output_of_long_run(Output& output) {
 void Run::make_output(Output& output, const Names& near, const Names& used, bool topology) {
   const bool states = habits.makes_state_files;
   if (habits.writes_again) {
-    output.time = std::to_string(random.pick({0, 1, 1, 2, 2, 3}));
+    output.time = std::to_string(random.pick({0, 0, 1, 1, 2, 3}));
     if (near.contains(output.time) && !(output.full && states && !habits.by_thread.contains(mark)))
       for (int other = 1; near.contains(output.time); ++other) output.time = std::to_string(other);
   }

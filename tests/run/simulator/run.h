@@ -62,12 +62,18 @@ class Run {
   const RankPage& page(Rank rank) const { return directory(rank).page; }
   RankDirectory& directory(Rank rank) { return home(rank).directories.at(rank); }
   const RankDirectory& directory(Rank rank) const { return homes.at(rank)->directories.at(rank); }
-  core::Settings settings() const { return {.nodes = habits.nodes, .start = habits.start, .interval = habits.interval}; }
+  core::Settings settings() const {
+    return {.nodes = habits.nodes, .start = habits.start, .interval = habits.interval};
+  }
   // The rename that a publisher asked for is done: by path, whatever stands there now.
   void rename_on_case(const Rename& rename);
   // One that hung until now, if there is any.
   void finish_late_rename();
   void remove_from_case(const Name& name);
+  // A write failed. One to a file that is written once more says nothing of the state.
+  void note_cut(Rank rank, int output) {
+    if (!written_late.contains({rank, output})) cut.insert({rank, output});
+  }
   // The newest state of which the case has the record of all ranks.
   std::optional<StateId> best_on_case() const;
 
@@ -116,6 +122,8 @@ class Run {
   std::map<std::pair<Rank, LineId>, std::map<std::string, LookedFile>> looked_at;  // what the last look at a line saw
   std::set<std::pair<Rank, int>> begun;  // outputs that are no late files of an older one
   std::set<std::pair<Rank, int>> cut, tampered;
+  std::set<std::pair<Rank, int>> written_late;  // a file of these is being written once more
+  int times_written_late = 0;
   std::set<std::pair<Rank, int>> freed;  // what was purged of it is gone; the rest may still stand in the tree
   std::vector<StateId> told_safe;
   bool has_ended = false;

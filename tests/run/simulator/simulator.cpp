@@ -66,7 +66,7 @@ void after_kill(Run& run, Random& random) {
   run.dying = false;
   run.tell("killed");
   enum class How { same_nodes, one_lost, requeued };
-  const How how = random.pick({How::same_nodes, How::same_nodes, How::one_lost, How::requeued});
+  const How how = random.pick({How::same_nodes, How::same_nodes, How::one_lost, How::one_lost, How::requeued});
   std::optional<StateId> safe;
   for (const StateId& each : run.told_safe)
     if (!safe || *safe < each) safe = each;
