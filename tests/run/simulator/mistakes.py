@@ -62,7 +62,7 @@ OF_THE_WORLD = (
 # What no schedule finds, and why the rule stays.
 NOT_FOUND = {
     "looked_once": "a line that was left changes only when its time is begun again, and the next look judges it",
-    "remains_replace_record": "the pool must have lost part of a state, and a node all newer ones: schedule 76898 of seed 1",
+    "remains_replace_record": "the pool must have lost part of a state, and a lost node all newer ones: one schedule in some 70,000",
 }
 
 

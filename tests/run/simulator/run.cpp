@@ -70,6 +70,8 @@ void Run::draw_habits(const Run* like) {
   if (random.chance(.5)) names.insert("phi");
   if (random.chance(.85)) h.start = names;
   h.writes_again = number == 1 && random.chance(.35);
+  if (h.writes_again && h.threads && h.nodes == 1)
+    h.most_behind = 6;  // a time is begun again while a thread still writes it
   // That a forked writer died alone can only be seen where files have a closing line: given up elsewhere.
   h.forks = h.has_closing_lines && !h.threads && !h.writes_again && random.chance(.3);
   if (number == 1 && h.nodes == 3 && random.chance(.03)) draw_long_run();
