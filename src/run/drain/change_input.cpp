@@ -66,11 +66,11 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
   if (auto read = on_events(); !read) return forward(read);
   if (state.work.in_flight.contains(path)) return false;
   auto input = seen_by_program(run, path, on_case);
-  WaitingFiles& others = state.work.waiting;
+  WaitingFiles& waiting = state.work.waiting;
   if (!input) {
     // Where nothing is held for the end it is carried when it is quiet.
-    if (others.is_pending(path) && run.request.settings.live) return false;
-    others.forget(path);
+    if (waiting.is_pending(path) && run.request.settings.live) return false;
+    waiting.forget(path);
     state.work.submit_file(path, true);
     return false;
   }
@@ -98,7 +98,7 @@ Result<bool> Drain::change_input(const std::string& path, const CaseFile& on_cas
     run.record(staged_record(entry));
   }
   // The version that the program had closed before is on the case.
-  others.forget(path);
+  waiting.forget(path);
   if (!after) return forward(after);
   return true;
 }

@@ -29,7 +29,7 @@ std::vector<std::pair<int, int>> Groups::of_ranks() const {
 }
 
 std::string Groups::path_of(int first, int last, const std::string& time) const {
-  return join(layouts::group_name(first, last, run_.request.settings.all_ranks), time);
+  return join(openfoam::name_of_group({run_.request.settings.all_ranks, first, last}), time);
 }
 
 // A conflict: it lies beside what the case has under its name.

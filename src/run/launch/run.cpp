@@ -214,7 +214,7 @@ Result<RunReport> carry_out(const Prepared& prepared, const Watcher& watcher, Cl
   report.ranks = plan.ranks;
   summarise(report, plan.collates(), plan.expected_ranks());
   add_unfinished_nodes(report, plan, waited);
-  if (plan.decomposed && plan.launched && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
+  if (plan.expected_ranks() > 0 && report.program_status == 0 && !represents_all(report.nodes, plan.ranks))
     add_trouble(report, Code::undrained,
                 "not all ranks are in the nodes' reports: a node could not write to the case; " +
                     advice::resume(report.case_path) + " there brings home what it holds");

@@ -99,8 +99,8 @@ Status Staging::common() {
           {name, tree::Kind::directory, status.st_mode & 07777, identity_of(status), {}, owner_of(status)});
     }
     for (const tree::Entry& entry : inputs->entries)
-      if (entry.kind == tree::Kind::symlink && tree::leads_out(parent_of(entry.path), entry.target) &&
-          is_in_written_group(plan_, entry.path))
+      if (entry.kind == tree::Kind::symlink && is_in_written_group(plan_, entry.path) &&
+          tree::leads_out(parent_of(entry.path), entry.target))
         drain_.ranks_need_case_path();
   } else {
     if (auto added = add_rank(-1, run_.home()); !added) return added;

@@ -260,7 +260,7 @@ Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string
     if (ranks[i].rank != ranks[i - 1].rank + 1) return error(Code::failed, "ranks of a group do not follow each other");
   }
   Unit unit;
-  unit.target = join(group_name(ranks.front().rank, ranks.back().rank, all_ranks), time);
+  unit.target = join(openfoam::name_of_group({all_ranks, ranks.front().rank, ranks.back().rank}), time);
   unit.is_directory = true;
 
   std::map<std::string, std::vector<Part>> parts_of;
@@ -282,11 +282,6 @@ Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string
     unit.files.push_back(std::move(*file));
   }
   return unit;
-}
-
-std::string group_name(int first, int last, int all_ranks) {
-  if (first == 0 && last == all_ranks - 1) return fmt::format("processors{}", all_ranks);
-  return fmt::format("processors{}_{}-{}", all_ranks, first, last);
 }
 
 std::string io_ranks(const std::vector<std::pair<int, int>>& groups) {

@@ -99,8 +99,6 @@ Result<Unit> verbatim_file(const std::string& local_path, const std::string& cas
 // links, a mesh whose faces are new at this time, blocks that OpenFOAM cannot count (2 GiB).
 Result<Unit> collated_time(const std::vector<RankTime>& ranks, const std::string& time, int all_ranks);
 
-// The directory name of a group: "processors4" or "processors4_0-1".
-std::string group_name(int first, int last, int all_ranks);
 // The value of FOAM_IORANKS with which -fileHandler collated finds these groups, for example "(0 2)".
 std::string io_ranks(const std::vector<std::pair<int, int>>& groups);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -48,5 +49,11 @@ class Reader {
   std::string_view whole_, text_;
   bool cut_off_ = false;
 };
+
+// Goes over the top level of a dictionary. Behind each keyword `key` it calls `take`, which takes the entry's value;
+// `is_certain`: no #if says whether the entry holds. `removed`: a directive removes the entry.
+void find_entries(std::string_view text, std::string_view key,
+                  const std::function<void(Reader& reader, bool is_certain)>& take,
+                  const std::function<void()>& removed);
 
 }  // namespace forebay::openfoam

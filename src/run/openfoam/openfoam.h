@@ -53,6 +53,8 @@ struct Group {
   int first = 0, last = 0;
 };
 std::optional<Group> group_of(std::string_view name);
+// The name of its directory: that of all ranks is "processors4".
+std::string name_of_group(const Group& group);
 
 // The directories that a program's ranks write to together, by the first rank of each: {0: "processors4_0-1", 2:
 // "processors4_2-3"}; empty where each writes to its own directory. OpenFOAM's collated file handler does so, where the

@@ -68,6 +68,12 @@ std::optional<Group> group_of(std::string_view name) {
   return Group{*all_ranks, *first, *last};
 }
 
+std::string name_of_group(const Group& group) {
+  const std::string all = "processors" + std::to_string(group.all_ranks);
+  if (group.first == 0 && group.last == group.all_ranks - 1) return all;
+  return all + "_" + std::to_string(group.first) + "-" + std::to_string(group.last);
+}
+
 std::optional<TimePath> time_path(std::string_view case_path) {
   const auto take = [&case_path] {
     const std::size_t slash = case_path.find('/');

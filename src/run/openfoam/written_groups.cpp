@@ -18,31 +18,17 @@ std::string variable(const char* name) {
 // The last value of `key` in a sub-dictionary of this name.
 std::optional<std::string> entry_in(std::string_view text, std::string_view dictionary, std::string_view key) {
   std::optional<std::string> found;
-  Reader reader(text);
-  int conditions = 0;  // depth of #if ... #endif: what stands there may or may not hold
-  for (;;) {
+  const auto take = [&](Reader& reader, bool is_certain) {
     reader.skip_space_and_comments();
-    if (reader.at_end()) return found;
-    if (reader.front() == '#' && !reader.at_verbatim()) {
-      const std::string_view line = reader.skip_line();
-      conditions += line.starts_with("#if") ? 1 : line.starts_with("#endif") && conditions > 0 ? -1 : 0;
-      continue;
-    }
-    const std::string_view keyword = reader.front() == '"' ? reader.take_string() : reader.take_word();
-    reader.skip_space_and_comments();
-    if (keyword.empty()) {
-      if (!reader.at_end()) reader.take();
-    } else if (!reader.at_end() && reader.front() == '{') {
-      reader.take();
-      const std::string_view inside = reader.rest();
-      reader.skip_dictionary();
-      if (keyword == dictionary)
-        if (auto value = dictionary_entry(inside.substr(0, inside.size() - reader.rest().size()), key))
-          found = conditions == 0 ? std::move(value) : std::nullopt;
-    } else {
-      reader.take_value();
-    }
-  }
+    if (reader.at_end() || reader.front() != '{') return (void)reader.take_value();
+    reader.take();
+    const std::string_view inside = reader.rest();
+    reader.skip_dictionary();
+    if (auto value = dictionary_entry(inside.substr(0, inside.size() - reader.rest().size()), key))
+      found = is_certain ? std::move(value) : std::nullopt;
+  };
+  find_entries(text, dictionary, take, [&] { found.reset(); });
+  return found;
 }
 
 std::optional<std::string> handler_in(const std::string& control_dict) {
@@ -79,11 +65,10 @@ std::map<int, std::string> written_groups(const std::vector<std::string>& words,
   std::map<int, std::string> groups;
   if (file_handler(words, case_path) != "collated") return groups;
   const std::set<int> first = first_ranks(variable("FOAM_IORANKS"), ranks);
-  const std::string all = "processors" + std::to_string(ranks);
   for (auto at = first.begin(); at != first.end(); ++at) {
     const auto next = std::next(at);
     const int last = (next == first.end() ? ranks : *next) - 1;
-    groups[*at] = first.size() == 1 ? all : all + "_" + std::to_string(*at) + "-" + std::to_string(last);
+    groups[*at] = name_of_group({ranks, *at, last});
   }
   return groups;
 }

@@ -124,9 +124,9 @@ TEST_F(CollatedTest, RanksOfAGroupFollowEachOther) {
 }
 
 TEST(GroupsTest, NamesAndIoRanksAreThoseOfOpenFoam) {
-  EXPECT_EQ(group_name(0, 3, 4), "processors4");
-  EXPECT_EQ(group_name(0, 0, 4), "processors4_0-0");
-  EXPECT_EQ(group_name(2, 3, 4), "processors4_2-3");
+  EXPECT_EQ(openfoam::name_of_group({4, 0, 3}), "processors4");
+  EXPECT_EQ(openfoam::name_of_group({4, 0, 0}), "processors4_0-0");
+  EXPECT_EQ(openfoam::name_of_group({4, 2, 3}), "processors4_2-3");
   EXPECT_EQ(io_ranks({{0, 1}, {2, 3}}), "(0 2)");
   EXPECT_EQ(io_ranks({{0, 3}}), "(0)");
 }
